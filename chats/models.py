@@ -1,0 +1,85 @@
+"""Conversations. A message row exists only once its generation has finished.
+
+Below: django.db. Above: chats.services writes, chats.selectors reads, the admin shows.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+
+class Chat(models.Model):
+    """A conversation of one owner: a user, or an anonymous session."""
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    session_key = models.CharField(max_length=64, blank=True)  # anonymous owner, "" for a user
+    title = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    active_at = models.DateTimeField()  # of the newest message
+
+    class Meta:
+        ordering = ("-active_at", "-id")
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Message(models.Model):
+    """A question or an answer."""
+
+    class Role(models.TextChoices):
+        USER = "user", "user"
+        ASSISTANT = "assistant", "assistant"
+
+    class FinishReason(models.TextChoices):
+        STOP = "stop", "stop"
+        LENGTH = "length", "length"
+        ERROR = "error", "error"
+        INTERRUPTED = "interrupted", "interrupted"
+
+    id = models.UUIDField(primary_key=True, editable=False)
+    chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="messages")
+    position = models.PositiveIntegerField()  # user even, assistant odd
+    role = models.CharField(max_length=16, choices=Role.choices)
+    content = models.TextField(blank=True)
+    created_at = models.DateTimeField()
+    # Answers only.
+    finish_reason = models.CharField(max_length=16, choices=FinishReason.choices, blank=True)
+    error_code = models.CharField(max_length=32, blank=True)
+    error_message = models.CharField(max_length=500, blank=True)
+    sources = models.JSONField(default=list, blank=True)  # as sent
+    model = models.CharField(max_length=200, blank=True)
+    first_token_ms = models.PositiveIntegerField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("chat_id", "position")
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.position}"
+
+
+class Generation(models.Model):
+    """Journal row of a running answer; gone in the transaction that stores the exchange."""
+
+    message_id = models.UUIDField(primary_key=True, editable=False)  # of the answer to come
+    user_message_id = models.UUIDField()
+    chat_id = models.UUIDField(unique=True)  # one running answer a chat; the chat may not exist yet
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    session_key = models.CharField(max_length=64, blank=True)
+    question = models.TextField()
+    said = models.TextField(blank=True)  # at the last heartbeat
+    sources = models.JSONField(default=list)
+    model = models.CharField(max_length=200, blank=True)
+    stop_requested = models.BooleanField(default=False)
+    started_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"generation {self.pk}"

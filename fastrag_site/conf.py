@@ -1,0 +1,99 @@
+"""Typed view of `settings.FASTRAG`: every key with its default, unit and meaning.
+
+Below: django.conf. Above: everything that needs a limit or a choice. `settings.py` fills
+`settings.FASTRAG` from `FASTRAG_<KEY>` environment variables; `override_settings(FASTRAG={…})`
+works in tests. Use: `from fastrag_site.conf import conf` and `conf().keepalive_seconds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import lru_cache
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import setting_changed
+
+Backend = Mapping[str, Any]  # {"BACKEND": "dotted.path", "OPTIONS": {…}}
+
+
+EXTRACTIVE: Backend = {"BACKEND": "chats.generation.extractive.ExtractiveModel"}
+MINILM: Backend = {"BACKEND": "retrieval.embedding.minilm.MiniLMEmbedder"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conf:
+    # Backends
+    chat_model: Backend = field(default_factory=lambda: EXTRACTIVE)
+    embedder: Backend | None = field(default_factory=lambda: MINILM)
+    reranker: Backend | None = None
+
+    # Who may ask
+    allow_anonymous: bool = True
+
+    # Streams (seconds)
+    keepalive_seconds: float = 15.0  # longest silence on an open stream
+    heartbeat_seconds: float = 5.0  # how often a running generation marks its journal row
+    heartbeat_grace: float = 30.0  # a journal row this old belongs to a dead worker
+    shutdown_grace_seconds: float = 10.0  # open streams end within this after SIGTERM
+
+    # Generation bounds
+    retrieval_seconds: float = 30.0
+    first_token_seconds: float = 60.0
+    token_silence_seconds: float = 30.0
+    generation_seconds: float = 300.0
+    answer_max_tokens: int = 1024
+    answer_passages: int = 8  # chunks that the answer is drawn from
+    answer_min_confidence: float = 0.5  # below: "the pages do not hold the answer"
+
+    # Caps
+    request_max_bytes: int = 1_000_000
+    message_max_chars: int = 8_000
+    title_max_chars: int = 200
+    chat_max_messages: int = 200
+    chats_per_owner: int = 1_000
+    generations_per_owner: int = 4
+    generations_per_worker: int = 200
+    requests_per_minute: int = 300  # per owner
+
+    # Crawling
+    crawl_user_agent: str = "FastragSite/0.1 (+https://example.org/fastrag-site)"
+    crawl_depth: int = 10  # links from the start page
+    crawl_max_pages: int = 5_000
+    crawl_max_bytes: int = 10_000_000  # decoded bytes a document
+    crawl_timeout_seconds: float = 20.0
+    crawl_concurrency: int = 4  # requests in flight a host
+    crawl_retries: int = 2
+    pdf_seconds: float = 30.0  # a PDF that takes longer is skipped, its parser killed
+    pdf_max_pages: int = 1_000
+
+    # Chunks (words)
+    chunk_target_words: int = 160
+    chunk_max_words: int = 200
+
+    # Retrieval
+    search_max_k: int = 100
+    candidate_k: int = 100  # hits a leg brings to fusion
+    fusion_alpha: float = 0.5  # weight of the dense leg in convex fusion
+    mmr_lambda: float = 0.7  # 1.0 is relevance alone
+    query_max_chars: int = 8_000
+
+
+@lru_cache(maxsize=1)
+def conf() -> Conf:
+    """The configuration in force. Raises ValueError that names an unknown key."""
+    given: Mapping[str, Any] = getattr(settings, "FASTRAG", {})
+    known = {f.name.upper() for f in fields(Conf)}
+    unknown = sorted(set(given) - known)
+    if unknown:
+        raise ValueError(f"settings.FASTRAG has unknown keys: {', '.join(unknown)}")
+    return Conf(**{key.lower(): value for key, value in given.items()})
+
+
+def _forget(*, setting: str, **_: Any) -> None:
+    if setting == "FASTRAG":
+        conf.cache_clear()
+
+
+setting_changed.connect(_forget)

@@ -1,0 +1,85 @@
+"""Values that the ingest steps hand to each other. A leaf.
+
+crawl → Fetched → html | markdown | pdf → Document → chunk (+ fragments) → Passage → store
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from retrieval.types import Fragment
+
+
+class BlockKind(StrEnum):
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST_ITEM = "list_item"
+    TABLE_CELL = "table_cell"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """One successful fetch, after redirects. `not_modified`: 304, body empty."""
+
+    url: str  # final URL, normalised, without fragment
+    requested_url: str
+    media_type: str  # lower case, without parameters
+    charset: str | None  # as the header declared it
+    body: bytes  # decoded from content encodings, capped
+    etag: str = ""
+    last_modified: str = ""
+    noindex: bool = False  # by X-Robots-Tag
+    not_modified: bool = False
+    linked_from: str | None = None  # page of the same site that led here
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A document that was not indexed, with the reason an operator can act on."""
+
+    url: str
+    reason: str  # a short constant phrase, such as "robots.txt disallows"
+    gone: bool = False  # 404 or 410 or noindex: an earlier copy is pruned
+    transient: bool = False  # 5xx, time-out: an earlier copy is kept
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One rendered block: its text is what a browser's find would see inside one block."""
+
+    kind: BlockKind
+    text: str  # verbatim characters; white space collapsed as rendered
+    section: tuple[str, ...]  # heading path, outermost first (a heading's own text included)
+    anchor: str | None  # nearest id that a link can jump to
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A parsed page. `searchable_text`: all visible text, boilerplate included, in page order."""
+
+    title: str | None
+    site_name: str | None = None
+    favicon_url: str | None = None
+    language: str = ""
+    canonical_url: str | None = None
+    noindex: bool = False
+    nofollow: bool = False
+    blocks: tuple[Block, ...] = ()
+    # Every block of the page in order, menus and footers included: a fragment's first match
+    # is decided over all that the browser shows. None for documents without fragments (PDF).
+    visible: tuple[str, ...] | None = None
+    links: tuple[str, ...] = ()  # absolute, http(s), without fragment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A chunk before it is stored."""
+
+    text: str
+    section: tuple[str, ...] = ()
+    anchor: str | None = None
+    fragment: Fragment | None = None
+    blocks: tuple[Block, ...] = field(default=(), repr=False)

@@ -1,0 +1,150 @@
+"""What is indexed: sites, their pages, the pages' chunks, and the search structures over them.
+
+Below: django.db. Above: retrieval.ingest writes, retrieval.index reads and writes, the admin shows.
+"""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Site(models.Model):
+    """Something that `manage.py sync` keeps indexed."""
+
+    class Kind(models.TextChoices):
+        SITE = "site", "site (crawl from a page)"
+        SITEMAP = "sitemap", "sitemap.xml"
+        URL = "url", "single page"
+        FOLDER = "folder", "folder of files"
+
+    class Outcome(models.TextChoices):
+        NEVER = "never", "never synced"
+        RUNNING = "running", "running"
+        OK = "ok", "ok"
+        FAILED = "failed", "failed"
+
+    kind = models.CharField(max_length=16, choices=Kind.choices, default=Kind.SITE)
+    location = models.CharField(
+        max_length=2000, unique=True, help_text="URL, or path of a folder on the server."
+    )
+    base_url = models.CharField(
+        max_length=2000, blank=True, help_text="Folder only: the URL under which it is published."
+    )
+    depth = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Links to follow from the start; empty: the default."
+    )
+    max_pages = models.PositiveIntegerField(null=True, blank=True)
+    enabled = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_sync_at = models.DateTimeField(null=True, blank=True, editable=False)
+    last_outcome = models.CharField(
+        max_length=16, choices=Outcome.choices, default=Outcome.NEVER, editable=False
+    )
+    last_summary = models.JSONField(default=dict, blank=True, editable=False)
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.location
+
+
+class Page(models.Model):
+    """One document under its canonical URL. Only pages with chunks are searchable."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages")
+    url = models.CharField(max_length=2000, unique=True)
+    title = models.CharField(max_length=500)  # falls back to the URL
+    site_name = models.CharField(max_length=300, null=True, blank=True)  # noqa: DJ001  (null: not declared)
+    favicon_url = models.CharField(max_length=2000, null=True, blank=True)  # noqa: DJ001
+    media_type = models.CharField(max_length=100, default="text/html")
+    language = models.CharField(max_length=16, blank=True)  # BCP 47 primary subtag, "" unknown
+    # Conditional requests and change detection.
+    etag = models.CharField(max_length=500, blank=True)
+    last_modified = models.CharField(max_length=100, blank=True)
+    content_hash = models.CharField(max_length=64, blank=True)
+    fetched_at = models.DateTimeField()
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("id",)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class Segment(models.Model):
+    """A batch of chunks whose postings were written together; merged when there are many."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    chunk_count = models.PositiveIntegerField()
+    token_count = models.PositiveBigIntegerField()  # for the average length in BM25
+
+    def __str__(self) -> str:
+        return f"segment {self.pk}"
+
+
+class Chunk(models.Model):
+    """A passage of a page: what is retrieved, quoted and cited."""
+
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="chunks")
+    position = models.PositiveIntegerField()  # in the page, from 0
+    text = models.TextField()  # verbatim; blocks separated by "\n"
+    section = models.JSONField(default=list)  # heading path, outermost first
+    anchor = models.CharField(max_length=300, blank=True)  # id of the section's heading
+    fragment_start = models.TextField(blank=True)  # "" where no fragment can work
+    fragment_end = models.TextField(blank=True)
+    word_count = models.PositiveIntegerField()
+    content_hash = models.CharField(max_length=64)  # of section and text: equal means unchanged
+    segment = models.ForeignKey(
+        Segment, null=True, on_delete=models.SET_NULL, related_name="chunks"
+    )
+
+    class Meta:
+        ordering = ("id",)
+        constraints = (
+            models.UniqueConstraint(fields=("page", "position"), name="chunk_page_position"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.page_id}#{self.position}"
+
+
+class Posting(models.Model):
+    """Where a term occurs within one segment: packed parallel arrays, ascending chunk ids."""
+
+    segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="postings")
+    term = models.CharField(max_length=64)
+    chunk_ids = models.BinaryField()  # little-endian int64
+    frequencies = models.BinaryField()  # little-endian uint16
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("term", "segment"), name="posting_term_segment"),
+        )
+
+    def __str__(self) -> str:
+        return self.term
+
+
+class Embedding(models.Model):
+    """A chunk's dense vector. A chunk without a row waits for `fill_vectors`."""
+
+    chunk = models.OneToOneField(
+        Chunk, primary_key=True, on_delete=models.CASCADE, related_name="embedding"
+    )
+    vector = models.BinaryField()  # little-endian float32, unit length
+
+    def __str__(self) -> str:
+        return f"embedding of {self.pk}"
+
+
+class IndexState(models.Model):
+    """One row (pk 1). `version` grows with every write, so that caches know when to reload."""
+
+    version = models.PositiveBigIntegerField(default=0)
+    embedder = models.CharField(max_length=200, blank=True)  # identity of what made the vectors
+    dimension = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return f"version {self.version}"
