@@ -63,6 +63,7 @@ class Page(models.Model):
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     content_hash = models.CharField(max_length=64, blank=True)
+    links = models.JSONField(default=list, blank=True)  # followed when the page answers 304
     fetched_at = models.DateTimeField()
     changed_at = models.DateTimeField()
 

@@ -5,6 +5,7 @@ crawl → Fetched → html | markdown | pdf → Document → chunk (+ fragments)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -17,6 +18,39 @@ class BlockKind(StrEnum):
     LIST_ITEM = "list_item"
     TABLE_CELL = "table_cell"
     CODE = "code"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What an earlier sync remembers of a page; a 304 brings no body, so its links stand here."""
+
+    etag: str = ""
+    last_modified: str = ""
+    links: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlRequest:
+    """What to fetch. `trusted_host`: the host that the operator named may be private."""
+
+    kind: str  # Site.Kind value: site, sitemap, url
+    location: str
+    depth: int
+    max_pages: int
+    trusted_host: str | None = None
+    known: Mapping[str, Known] = field(default_factory=dict)  # by normalised URL
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrawlEnd:
+    """Always the last item of a crawl.
+
+    `complete`: every reachable page was tried, so pages that were not seen are gone.
+    `failure`: why the crawl as a whole failed (start page unreachable, robots.txt 5xx …).
+    """
+
+    complete: bool
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
