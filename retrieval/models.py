@@ -34,6 +34,9 @@ class Site(models.Model):
         null=True, blank=True, help_text="Links to follow from the start; empty: the default."
     )
     max_pages = models.PositiveIntegerField(null=True, blank=True)
+    strip_suffix = models.BooleanField(
+        default=False, help_text="Folder only: foo.md is published at foo/, index.md at its folder."
+    )
     enabled = models.BooleanField(default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_sync_at = models.DateTimeField(null=True, blank=True, editable=False)
@@ -41,6 +44,10 @@ class Site(models.Model):
         max_length=16, choices=Outcome.choices, default=Outcome.NEVER, editable=False
     )
     last_summary = models.JSONField(default=dict, blank=True, editable=False)
+    # One sync at a time: who holds the site, and until when without a sign of life.
+    lease = models.CharField(max_length=32, blank=True, editable=False)
+    lease_holder = models.CharField(max_length=300, blank=True, editable=False)
+    leased_until = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ("id",)
@@ -50,7 +57,10 @@ class Site(models.Model):
 
 
 class Page(models.Model):
-    """One document under its canonical URL. Only pages with chunks are searchable."""
+    """One document under its canonical URL. Only pages with chunks are searchable.
+
+    A page without chunks keeps in `note` why, so that the next sync can ask for it conditionally.
+    """
 
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages")
     url = models.CharField(max_length=2000, unique=True)
@@ -59,10 +69,18 @@ class Page(models.Model):
     favicon_url = models.CharField(max_length=2000, null=True, blank=True)  # noqa: DJ001
     media_type = models.CharField(max_length=100, default="text/html")
     language = models.CharField(max_length=16, blank=True)  # BCP 47 primary subtag, "" unknown
+    note = models.CharField(max_length=300, blank=True)  # why it has no chunks, "" where it has
+    # Where it was fetched: differs from `url` where the document names another canonical address.
+    fetched_url = models.CharField(max_length=2000)
+    canonical_url = models.CharField(max_length=2000, blank=True)  # of a duplicate: the page kept
+    linked_from = models.CharField(max_length=2000, blank=True)  # page that led the crawl here
     # Conditional requests and change detection.
     etag = models.CharField(max_length=500, blank=True)
     last_modified = models.CharField(max_length=100, blank=True)
     content_hash = models.CharField(max_length=64, blank=True)
+    recipe = models.CharField(
+        max_length=16, blank=True
+    )  # of parser and chunker; a new one reads again
     links = models.JSONField(default=list, blank=True)  # followed when the page answers 304
     fetched_at = models.DateTimeField()
     changed_at = models.DateTimeField()
@@ -96,7 +114,8 @@ class Chunk(models.Model):
     fragment_start = models.TextField(blank=True)  # "" where no fragment can work
     fragment_end = models.TextField(blank=True)
     word_count = models.PositiveIntegerField()
-    content_hash = models.CharField(max_length=64)  # of section and text: equal means unchanged
+    # Of language, title, section and text: equal means that postings and vector still hold.
+    content_hash = models.CharField(max_length=64)
     segment = models.ForeignKey(
         Segment, null=True, on_delete=models.SET_NULL, related_name="chunks"
     )
