@@ -23,7 +23,8 @@ CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
 
 def _secret_key() -> str:
     """SECRET_KEY, else one made once and kept in the var folder, so that sessions survive."""
-    if given := env.str("SECRET_KEY", default=""):
+    given: str = env.str("SECRET_KEY", default="")
+    if given:
         return given
     path = VAR_DIR / "secret_key"
     if not path.exists():

@@ -1,0 +1,95 @@
+"""The process-wide "draining" signal: no new answers, and open streams are told to end.
+
+Below: conf, errors. Above: asgi installs it, streaming and chats listen to it. Servers run their
+own shutdown hooks only after every connection has closed, so a signal is what we have to go by:
+`install()` puts itself in front of the server's handlers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from fastrag_site.conf import conf
+from fastrag_site.errors import ServiceUnavailable
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_Listener = tuple[asyncio.AbstractEventLoop, Callable[[], object]]
+
+_lock = threading.RLock()  # re-entrant: a signal may interrupt its holder in the main thread
+_begun = threading.Event()
+_listeners: dict[object, _Listener] = {}
+_replaced: dict[int, Any] = {}
+
+
+def draining() -> bool:
+    """Whether this process is about to exit."""
+    return _begun.is_set()
+
+
+def refuse_if_draining() -> None:
+    """Raises ServiceUnavailable once draining: call it before a generation starts."""
+    if draining():
+        raise ServiceUnavailable("The server is restarting; try again shortly.", retry_after=5)
+
+
+def begin() -> None:
+    """Start draining. Idempotent, callable from any thread and from a signal handler."""
+    with _lock:
+        if _begun.is_set():
+            return
+        _begun.set()
+        listeners = list(_listeners.values())
+    for loop, callback in listeners:
+        with contextlib.suppress(RuntimeError):  # that loop has closed
+            loop.call_soon_threadsafe(callback)
+
+
+@contextlib.contextmanager
+def told(callback: Callable[[], object]) -> Iterator[None]:
+    """Within: `callback` runs once, in this event loop, when draining begins (or has begun)."""
+    key, loop = object(), asyncio.get_running_loop()
+    with _lock:
+        _listeners[key] = (loop, callback)
+        late = _begun.is_set()
+    if late:
+        loop.call_soon(callback)
+    try:
+        yield
+    finally:
+        with _lock:
+            _listeners.pop(key, None)
+
+
+def install() -> None:
+    """Drain on SIGTERM and SIGINT, then do what the server does. Main thread only, idempotent.
+
+    Call it when the server's own handlers are in place: in the lifespan start-up or later.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in _SIGNALS:
+        current = signal.getsignal(number)
+        if callable(current) and current is not _on_signal:
+            _replaced[number] = current
+            signal.signal(number, _on_signal)
+
+
+def _on_signal(number: int, frame: FrameType | None) -> None:
+    begin()
+    _replaced[number](number, frame)
+
+
+def reset() -> None:
+    """Forget that draining began. For tests."""
+    _begun.clear()
+
+
+def grace() -> float:
+    """Seconds that an open stream has, from the beginning of draining, to end by itself."""
+    return conf().shutdown_grace_seconds

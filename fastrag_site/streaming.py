@@ -1,0 +1,149 @@
+"""EventStreamResponse: sends frames as they come, and closes what makes them.
+
+Below: conf, sse, shutdown, threads. Above: views of chats and retrieval.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextlib import aclosing
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.http import StreamingHttpResponse
+
+from fastrag_site import shutdown, sse
+from fastrag_site.conf import conf
+from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
+
+__all__ = ["EventStreamResponse", "Returned", "in_thread", "iterate_in_thread", "to_the_end"]
+
+HEADERS = {
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+    "Content-Encoding": "identity",  # compression middleware would hold frames back
+}
+
+logger = logging.getLogger(__name__)
+_abandoning: set[asyncio.Task[None]] = set()
+_Requests = asyncio.Queue[asyncio.Future[bytes | None]]
+
+
+class EventStreamResponse(StreamingHttpResponse):
+    """200 text/event-stream of encoded frames.
+
+    `source` runs from start to close in one task of its own, one step for each frame that the
+    client took. Whatever happens (the end, an error, a client that leaves or never reads, a
+    shutdown) it is started once and closed once, before the request ends. Inside it a close shows
+    as CancelledError at an await, or GeneratorExit at a yield. After `keepalive` silent seconds
+    (default: conf) a comment is sent.
+    """
+
+    _iterator: Any
+
+    def __init__(
+        self, source: AsyncGenerator[bytes, None], *, keepalive: float | None = None
+    ) -> None:
+        self._source = source
+        self._started = False
+        self._keepalive = conf().keepalive_seconds if keepalive is None else keepalive
+        self._relayed = self._relay()
+        super().__init__(
+            self._relayed, content_type="text/event-stream; charset=utf-8", headers=HEADERS
+        )
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        # Middleware may have wrapped the relay, and closing a wrapper leaves the rest to the
+        # garbage collector: close both.
+        outermost = self._iterator
+        async with aclosing(self._relayed), aclosing(outermost):
+            async for part in outermost:
+                yield self.make_bytes(part)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """For WSGI servers and the synchronous test client: live as well, on a private loop."""
+        with asyncio.Runner() as runner:
+            frames: Any = aiter(self)
+            try:
+                while (part := runner.run(_next(frames))) is not None:
+                    yield part
+            finally:
+                runner.run(frames.aclose())
+
+    def getvalue(self) -> bytes:
+        return b"".join(self)
+
+    async def abandon(self) -> None:
+        """Start and close a source that nobody will read."""
+        if not self._started:
+            self._started = True
+            await _start_and_close(self._source)
+
+    def close(self) -> None:
+        if not self._started:
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:
+                async_to_sync(self.abandon)()
+            else:
+                _abandoning.add(task := loop.create_task(self.abandon()))
+                task.add_done_callback(_abandoning.discard)
+        super().close()
+
+    async def _relay(self) -> AsyncGenerator[bytes, None]:
+        """The frames of the source, with keep-alive comments in its silences."""
+        self._started = True
+        requests: _Requests = asyncio.Queue(1)
+        runner = asyncio.create_task(_run(self._source, requests))
+        loop = asyncio.get_running_loop()
+        try:
+            with shutdown.told(lambda: loop.call_later(shutdown.grace(), runner.cancel)):
+                while True:
+                    answer: asyncio.Future[bytes | None] = loop.create_future()
+                    requests.put_nowait(answer)
+                    while not await self._settled(answer, runner):
+                        yield sse.KEEP_ALIVE
+                    frame = answer.result() if answer.done() else None
+                    if frame is None:
+                        return
+                    yield frame
+        finally:
+            runner.cancel()
+            await asyncio.wait((runner,))
+            await _start_and_close(self._source)  # where the runner was cancelled before it began
+            if not runner.cancelled() and (error := runner.exception()) is not None:
+                logger.error("a stream failed to close", exc_info=error)
+
+    async def _settled(
+        self, answer: asyncio.Future[bytes | None], runner: asyncio.Task[None]
+    ) -> bool:
+        """Whether the next frame is there, or no more will come; False after a silence."""
+        done, _ = await asyncio.wait(
+            (answer, runner), timeout=self._keepalive, return_when=asyncio.FIRST_COMPLETED
+        )
+        return bool(done)
+
+
+async def _run(source: AsyncGenerator[bytes, None], requests: _Requests) -> None:
+    """Hold `source` in this one task; answer each request with its next frame, None at the end."""
+    async with aclosing(source):
+        while True:
+            answer = await requests.get()
+            try:
+                frame = await anext(source, None)
+            except Exception as error:
+                answer.set_exception(error)
+                return
+            answer.set_result(frame)
+
+
+async def _start_and_close(source: AsyncGenerator[bytes, None]) -> None:
+    """Run an unstarted source up to its first yield and close it there; no effect on others."""
+    async with aclosing(source):
+        await anext(source, None)
+
+
+async def _next(frames: AsyncIterator[bytes]) -> bytes | None:
+    return await anext(frames, None)
