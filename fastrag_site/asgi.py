@@ -1,8 +1,14 @@
-"""ASGI application."""
+"""The ASGI application, for uvicorn, and gunicorn with uvicorn-worker."""
 
 import os
 
-from django.core.asgi import get_asgi_application
+import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fastrag_site.settings")
-application = get_asgi_application()
+django.setup(set_prefix=False)
+
+from fastrag_site.body_limit import BodyLimit  # noqa: E402
+from fastrag_site.handler import Handler  # noqa: E402
+from fastrag_site.lifespan import Lifespan  # noqa: E402
+
+application = Lifespan(BodyLimit(Handler()))

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -19,6 +21,7 @@ from fastrag_site.conf import conf
 from fastrag_site.errors import ServiceUnavailable
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_INSIST_SECONDS = 1.0
 _Listener = tuple[asyncio.AbstractEventLoop, Callable[[], object]]
 
 _lock = threading.RLock()  # re-entrant: a signal may interrupt its holder in the main thread
@@ -81,8 +84,21 @@ def install() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
+    if not draining():
+        threading.Thread(target=_insist, daemon=True).start()
     begin()
     _replaced[number](number, frame)
+
+
+def _insist() -> None:
+    """A client that does not read keeps its connection open, and the server waits for that.
+
+    By now its stream is closed and stored: tell the server to give up, then leave.
+    """
+    time.sleep(grace() + _INSIST_SECONDS)
+    os.kill(os.getpid(), signal.SIGINT)  # a second signal makes uvicorn drop its connections
+    time.sleep(_INSIST_SECONDS)
+    os._exit(128 + signal.SIGTERM)
 
 
 def reset() -> None:

@@ -1,0 +1,54 @@
+"""ASGI middleware for the process: start-up hooks, and draining before the server shuts down.
+
+Below: shutdown. Above: asgi. Apps connect receivers to `started`; a failing one is logged, and the
+server starts all the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from django.dispatch import Signal
+
+from fastrag_site import shutdown
+
+Scope = dict[str, Any]
+Message = Mapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+started = Signal()  # a worker is about to take requests
+
+logger = logging.getLogger(__name__)
+
+
+class Lifespan:
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self._installed = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self._installed:  # with the first request where a server has no lifespan
+            self._installed = True
+            shutdown.install()
+        if scope["type"] == "lifespan":
+            await _serve(receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+async def _serve(receive: Receive, send: Send) -> None:
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            for receiver, outcome in await started.asend_robust(sender=Lifespan):
+                if isinstance(outcome, Exception):
+                    logger.error("start-up hook %r failed", receiver, exc_info=outcome)
+            await send({"type": "lifespan.startup.complete"})
+        else:
+            shutdown.begin()
+            await send({"type": "lifespan.shutdown.complete"})
+            return
