@@ -1,0 +1,95 @@
+"""Streams whose sources say on standard output what happens to them."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator
+
+from django.db import connection
+from django.http import HttpRequest, HttpResponse
+from django.urls import path
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from fastrag_site import shutdown, sse
+from fastrag_site.streaming import EventStreamResponse
+
+gate = asyncio.Event()
+
+
+class Gated(APIView):
+    """Two events; the second is made only when /open was called."""
+
+    def get(self, request: Request) -> EventStreamResponse:
+        async def source() -> AsyncGenerator[bytes, None]:
+            yield sse.encode({"n": 1}, "tick")
+            await gate.wait()
+            gate.clear()
+            yield sse.encode({"n": 2}, "tick")
+
+        return EventStreamResponse(source())
+
+
+class Endless(APIView):
+    """?size=: bytes an event. ?interval=: seconds between. ?aware=1: ends when told to drain."""
+
+    def get(self, request: Request) -> EventStreamResponse:
+        connection.ensure_connection()
+        query = request.query_params
+        source = endless(
+            int(query.get("size", 1)), float(query.get("interval", 0.05)), "aware" in query
+        )
+        return EventStreamResponse(source)
+
+
+async def endless(size: int, interval: float, aware: bool) -> AsyncGenerator[bytes, None]:
+    print("source started", flush=True)
+    stop = asyncio.Event()
+    try:
+        with shutdown.told(stop.set):
+            while not (aware and stop.is_set()):
+                yield sse.encode({"text": "x" * size}, "tick")
+                waiter = stop.wait() if aware else asyncio.Event().wait()
+                try:
+                    await asyncio.wait_for(waiter, interval)
+                except TimeoutError:
+                    pass
+            yield sse.encode({"finish_reason": "interrupted"}, "end")
+    finally:
+        print("source closed", flush=True)
+
+
+class Silent(APIView):
+    """Three events, each after three keep-alive intervals."""
+
+    def get(self, request: Request) -> EventStreamResponse:
+        async def source() -> AsyncGenerator[bytes, None]:
+            for n in range(3):
+                await asyncio.sleep(0.35)
+                yield sse.encode({"n": n}, "tick")
+
+        return EventStreamResponse(source(), keepalive=0.1)
+
+
+class Slow(APIView):
+    """A view that takes its time before it returns a stream."""
+
+    def get(self, request: Request) -> EventStreamResponse:
+        print("view started", flush=True)
+        time.sleep(0.3)
+        return EventStreamResponse(endless(1, 0.05, False))
+
+
+async def open_gate(request: HttpRequest) -> HttpResponse:
+    gate.set()
+    return HttpResponse("open")
+
+
+urlpatterns = [
+    path("gated", Gated.as_view()),
+    path("open", open_gate),
+    path("endless", Endless.as_view()),
+    path("silent", Silent.as_view()),
+    path("slow", Slow.as_view()),
+]
