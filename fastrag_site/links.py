@@ -1,0 +1,15 @@
+"""Links in the admin to pages of other sites. A leaf."""
+
+from __future__ import annotations
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+
+def external_link(url: str, text: str) -> SafeString:
+    """A link that opens apart; an address that is not http(s) is shown and not linked."""
+    if not url.lower().startswith(("http://", "https://")):
+        return format_html("{} ({})", text, url)
+    return format_html(
+        '<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>', url, text
+    )
