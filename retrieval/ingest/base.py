@@ -16,6 +16,7 @@ class BlockKind(StrEnum):
     HEADING = "heading"
     PARAGRAPH = "paragraph"
     LIST_ITEM = "list_item"
+    TERM = "term"  # what a definition list defines
     TABLE_CELL = "table_cell"
     CODE = "code"
 
@@ -68,6 +69,8 @@ class Fetched:
     not_modified: bool = False
     linked_from: str | None = None  # page of the same site that led here
     depth: int = 0
+    # What a crawl may follow from here, all of this host: the value for Known.links.
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,11 +91,16 @@ class Block:
     text: str  # verbatim characters; white space collapsed as rendered
     section: tuple[str, ...]  # heading path, outermost first (a heading's own text included)
     anchor: str | None  # nearest id that a link can jump to
+    # Where it stands in Document.visible: index of the rendered block, and how many characters
+    # other than white space precede it there (0 but for a piece of a long block).
+    visible_at: int | None = None
+    ink: int = 0
+    joined: bool = False  # belongs to the block before: a cell to its row, a definition to its term
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """A parsed page. `searchable_text`: all visible text, boilerplate included, in page order."""
+    """A parsed page."""
 
     title: str | None
     site_name: str | None = None
