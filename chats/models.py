@@ -8,6 +8,8 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 
+from chats.events import FinishReason
+
 
 class Chat(models.Model):
     """A conversation of one owner: a user, or an anonymous session."""
@@ -23,6 +25,11 @@ class Chat(models.Model):
 
     class Meta:
         ordering = ("-active_at", "-id")
+        indexes = (
+            models.Index(fields=("-active_at", "-id"), name="chat_activity"),
+            models.Index(fields=("user", "-active_at", "-id"), name="chat_of_user"),
+            models.Index(fields=("session_key", "-active_at", "-id"), name="chat_of_session"),
+        )
 
     def __str__(self) -> str:
         return self.title
@@ -35,12 +42,6 @@ class Message(models.Model):
         USER = "user", "user"
         ASSISTANT = "assistant", "assistant"
 
-    class FinishReason(models.TextChoices):
-        STOP = "stop", "stop"
-        LENGTH = "length", "length"
-        ERROR = "error", "error"
-        INTERRUPTED = "interrupted", "interrupted"
-
     id = models.UUIDField(primary_key=True, editable=False)
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="messages")
     position = models.PositiveIntegerField()  # user even, assistant odd
@@ -48,16 +49,23 @@ class Message(models.Model):
     content = models.TextField(blank=True)
     created_at = models.DateTimeField()
     # Answers only.
-    finish_reason = models.CharField(max_length=16, choices=FinishReason.choices, blank=True)
+    finish_reason = models.CharField(
+        max_length=16, choices=[(reason.value, reason.value) for reason in FinishReason], blank=True
+    )
     error_code = models.CharField(max_length=32, blank=True)
     error_message = models.CharField(max_length=500, blank=True)
     sources = models.JSONField(default=list, blank=True)  # as sent
     model = models.CharField(max_length=200, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True, blank=True)  # as the model counts
+    completion_tokens = models.PositiveIntegerField(null=True, blank=True)
     first_token_ms = models.PositiveIntegerField(null=True, blank=True)
     duration_ms = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         ordering = ("chat_id", "position")
+        constraints = (
+            models.UniqueConstraint(fields=("chat", "position"), name="message_chat_position"),
+        )
 
     def __str__(self) -> str:
         return f"{self.role} {self.position}"
@@ -68,18 +76,20 @@ class Generation(models.Model):
 
     message_id = models.UUIDField(primary_key=True, editable=False)  # of the answer to come
     user_message_id = models.UUIDField()
-    chat_id = models.UUIDField(unique=True)  # one running answer a chat; the chat may not exist yet
+    chat_id = models.UUIDField(unique=True)  # one running answer a chat
+    opens_chat = models.BooleanField(default=False)  # the chat is written with the exchange
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
     session_key = models.CharField(max_length=64, blank=True)
     question = models.TextField()
     said = models.TextField(blank=True)  # at the last heartbeat
-    sources = models.JSONField(default=list)
+    sources = models.JSONField(default=list, blank=True)
     model = models.CharField(max_length=200, blank=True)
+    worker = models.CharField(max_length=200, blank=True)  # see workers.py
     stop_requested = models.BooleanField(default=False)
     started_at = models.DateTimeField()
-    heartbeat_at = models.DateTimeField()
+    heartbeat_at = models.DateTimeField(db_index=True)
 
     def __str__(self) -> str:
         return f"generation {self.pk}"

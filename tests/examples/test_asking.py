@@ -1,9 +1,10 @@
-"""The example client: its decoder, its links, and what it prints (CASES.md, Framing and parsing)."""
+"""The example client: its decoder, its links, and what it prints (Framing and parsing)."""
 
 from __future__ import annotations
 
 import io
 import json
+from itertools import pairwise
 from typing import Any
 
 import httpx
@@ -47,7 +48,7 @@ def test_single_bytes_give_the_same_events() -> None:
 @given(st.lists(st.integers(0, len(FRAMES)), max_size=12))
 def test_any_set_of_split_positions_gives_the_same_events(cuts: list[int]) -> None:
     edges = [0, *sorted(cuts), len(FRAMES)]
-    pieces = [FRAMES[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    pieces = [FRAMES[start:end] for start, end in pairwise(edges)]
     assert decode(*pieces) == EVENTS
 
 

@@ -1,0 +1,73 @@
+"""From an accepted question to its stored answer, as events on the way.
+
+MessageStart → Sources → Delta* → MessageEnd, and exactly one settled outcome whatever happens.
+Below: services (in threads), retrieval, the chat model. Above: views, the ask command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator
+from contextlib import aclosing
+from uuid import UUID
+
+from chats import services
+from chats.capacity import take_slot
+from chats.events import Event, MessageEnd, MessageStart
+from chats.generation.base import ChatModel
+from chats.writing import Retrieve, Writing
+from fastrag_site import shutdown
+from fastrag_site.backends import load_backend
+from fastrag_site.owners import Owner
+from retrieval.types import Query, Retrieved, Stage
+
+
+def retrieve_from_index(query: Query) -> Generator[Stage, None, Retrieved]:
+    from retrieval.services import retrieve
+
+    return (yield from retrieve(query))
+
+
+def begin(
+    *,
+    owner: Owner,
+    question: str,
+    chat_id: UUID | None = None,
+    retrieve: Retrieve = retrieve_from_index,
+) -> AsyncGenerator[Event, None]:
+    """Accept a question, or raise the RequestRefused that says why not.
+
+    The generator must be started, and then run to its end or closed: that settles the answer.
+    """
+    shutdown.refuse_if_draining()
+    slot = take_slot()
+    try:
+        model: ChatModel = load_backend("chat_model")
+        exchange = services.generation_open(
+            owner=owner, question=question, chat_id=chat_id, model=model.identity
+        )
+    except BaseException:
+        slot.release()
+        raise
+    return answer(Writing(exchange, model=model, retrieve=retrieve, slot=slot))
+
+
+async def answer(writing: Writing) -> AsyncGenerator[Event, None]:
+    """The events of one answer. Closing it early settles what was said as interrupted."""
+    exchange = writing.exchange
+    try:
+        yield MessageStart(
+            chat_id=exchange.chat_id,
+            user_message_id=exchange.user_message_id,
+            message_id=exchange.message_id,
+        )
+        async with aclosing(writing.events()) as events:
+            async for event in events:
+                yield event
+        outcome = await writing.finish()
+        yield MessageEnd(
+            message_id=exchange.message_id,
+            finish_reason=outcome.finish_reason,
+            error=outcome.failure,
+        )
+    finally:
+        await writing.finish()

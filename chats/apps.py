@@ -1,0 +1,20 @@
+"""The chats app: stores what dead workers left behind when a worker starts."""
+
+from __future__ import annotations
+
+from django.apps import AppConfig
+
+from fastrag_site.lifespan import started
+
+
+class ChatsConfig(AppConfig):
+    name = "chats"
+
+    def ready(self) -> None:
+        started.connect(_sweep, dispatch_uid="chats.sweep")
+
+
+def _sweep(**_: object) -> None:
+    from chats import services  # models are there only when the apps are
+
+    services.sweep()

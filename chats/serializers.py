@@ -1,0 +1,134 @@
+"""What the chat API takes and gives as JSON. Above: views. Below: models, conf."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from rest_framework import serializers
+
+from chats.event_schemas import SourceSerializer, StreamErrorSerializer
+from chats.events import FinishReason
+from chats.models import Chat, Message
+from fastrag_site.conf import conf
+
+_INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs"}
+
+
+class TextField(serializers.CharField):
+    """Text that somebody wrote: a JSON string with something to see in it, kept as it is.
+
+    NUL and lone surrogates are refused by the base class.
+    """
+
+    default_error_messages = {"not_a_string": "Not a string."}  # noqa: RUF012
+
+    def __init__(self, *, limit: str, **options: Any) -> None:
+        self.limit = limit  # the key of conf that holds the longest length
+        super().__init__(trim_whitespace=False, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        text = super().run_validation(data)
+        if all(unicodedata.category(character) in _INVISIBLE for character in text):
+            self.fail("blank")
+        return text
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("not_a_string")
+        most = getattr(conf(), self.limit)
+        if len(data) > most:
+            raise serializers.ValidationError(f"At most {most} characters.", code="max_length")
+        text: str = super().to_internal_value(data)
+        return text
+
+
+class QuestionSerializer(serializers.Serializer[Any]):
+    content = TextField(limit="message_max_chars")
+
+
+class ChatChangeSerializer(serializers.Serializer[Any]):
+    title = TextField(limit="title_max_chars")
+
+
+class ChatListQuerySerializer(serializers.Serializer[Any]):
+    """The query string of `GET /api/chats`; the cursor is the paginator's."""
+
+    search = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
+
+
+class UsageSerializer(serializers.Serializer[Any]):
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A question or an answer. What belongs to answers alone is null in questions."""
+
+    finish_reason = serializers.ChoiceField(
+        choices=[reason.value for reason in FinishReason], allow_null=True
+    )
+    error = StreamErrorSerializer(allow_null=True)
+    sources = SourceSerializer(many=True, allow_null=True)
+    model = serializers.CharField(allow_null=True)
+    usage = UsageSerializer(allow_null=True)
+
+    class Meta:
+        model = Message
+        fields = (
+            "id",
+            "role",
+            "content",
+            "created_at",
+            "finish_reason",
+            "error",
+            "sources",
+            "model",
+            "usage",
+            "first_token_ms",
+            "duration_ms",
+        )
+
+    def to_representation(self, instance: Message) -> dict[str, Any]:
+        answer = instance.role == Message.Role.ASSISTANT
+        error = usage = None
+        if instance.error_code:
+            error = {"code": instance.error_code, "message": instance.error_message}
+        if instance.completion_tokens is not None:
+            usage = {
+                "prompt_tokens": instance.prompt_tokens,
+                "completion_tokens": instance.completion_tokens,
+            }
+        return {
+            "id": str(instance.id),
+            "role": instance.role,
+            "content": instance.content,
+            "created_at": _time(instance.created_at),
+            "finish_reason": instance.finish_reason if answer else None,
+            "error": error,
+            "sources": instance.sources if answer else None,
+            "model": instance.model if answer else None,
+            "usage": usage,
+            "first_token_ms": instance.first_token_ms,
+            "duration_ms": instance.duration_ms,
+        }
+
+
+class ChatSummarySerializer(serializers.ModelSerializer[Chat]):
+    """A chat as the list shows it."""
+
+    class Meta:
+        model = Chat
+        fields = ("id", "title", "created_at", "active_at")
+
+
+class ChatSerializer(ChatSummarySerializer):
+    """A chat with its messages in order."""
+
+    messages = MessageSerializer(many=True)
+
+    class Meta(ChatSummarySerializer.Meta):
+        fields = (*ChatSummarySerializer.Meta.fields, "messages")  # type: ignore[assignment]
+
+
+_time = serializers.DateTimeField().to_representation

@@ -1,0 +1,234 @@
+"""One answer being written: retrieval, the model, heartbeats, bounds and the settling.
+
+Below: services (in threads), retrieval, a chat model. Above: answering. The work is a task of its
+own: a generator stands still while its client does not read, and the bounds must not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import InterfaceError, OperationalError
+
+from chats import followups, services
+from chats.bounds import LETTING_GO_SECONDS, bound, closing
+from chats.capacity import Slot
+from chats.events import Delta, Failure, FinishReason, Sources
+from chats.generation.base import ChatModel, Finished, Prompt, StopReason, Usage
+from chats.generation.errors import (
+    GenerationFailed,
+    InternalFailure,
+    ModelError,
+    UpstreamUnavailable,
+)
+from chats.handover import Handover
+from chats.prompts import prompt_from
+from chats.services import Exchange, Outcome
+from chats.settling import settle_surely
+from chats.sources import sources_from
+from fastrag_site import metrics, shutdown
+from fastrag_site.conf import conf
+from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
+from retrieval.types import Query, Retrieved, Stage
+
+Retrieve = Callable[[Query], Generator[Stage, None, Retrieved]]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    finish_reason: FinishReason = FinishReason.INTERRUPTED
+    failure: Failure | None = None
+    usage: Usage | None = None
+
+
+class Writing:
+    def __init__(
+        self, exchange: Exchange, *, model: ChatModel, retrieve: Retrieve, slot: Slot
+    ) -> None:
+        self.exchange = exchange
+        self._model = model
+        self._retrieve = retrieve
+        self._slot = slot
+        self._began = time.monotonic()
+        self._said: list[str] = []
+        self._sources: list[dict[str, Any]] = []
+        self._first_token_ms: int | None = None
+        self._handover: Handover[Sources | Delta] = Handover()
+        self._work: asyncio.Task[Verdict] | None = None
+        self._heart: asyncio.Task[None] | None = None
+        self._outcome: Outcome | None = None
+
+    def events(self) -> AsyncGenerator[Sources | Delta, None]:
+        """Start to write; what comes of it until the work has ended."""
+        self._work = asyncio.create_task(self._write())
+        self._work.add_done_callback(lambda _: self._handover.close())
+        self._heart = asyncio.create_task(self._beat(self._work))
+        return self._handover.items()
+
+    async def finish(self) -> Outcome:
+        """Stop what still runs and settle, once. Not to be stopped by a cancellation."""
+        if self._outcome is None:
+            await to_the_end(self._end())
+        assert self._outcome is not None
+        return self._outcome
+
+    # The work
+
+    async def _write(self) -> Verdict:
+        """The one place that turns what ends an answer into its outcome."""
+        work = asyncio.current_task()
+        assert work is not None
+        try:
+            with shutdown.told(work.cancel):
+                async with bound(conf().generation_seconds, "The answer took too long."):
+                    finished = await self._speak(await self._prompt())
+        except asyncio.CancelledError:
+            return Verdict()
+        except Exception as error:
+            failed = _failed(error)
+            failure = Failure(code=failed.code, message=failed.message)
+            return Verdict(finish_reason=FinishReason.ERROR, failure=failure)
+        return Verdict(finish_reason=FinishReason(finished.reason), usage=finished.usage)
+
+    async def _prompt(self) -> Prompt:
+        """Search, announce the sources, and put together what the model is given."""
+        exchange = self.exchange
+        query = followups.query_for(exchange.question, exchange.history)
+        async with bound(conf().retrieval_seconds, "The search took too long."):
+            retrieved = await self._search(query)
+        sources = sources_from(retrieved.hits)
+        self._sources = [source.to_dict() for source in sources]
+        await self._handover.put(Sources(message_id=exchange.message_id, sources=sources))
+        return prompt_from(
+            question=exchange.question,
+            query=query,
+            retrieved=retrieved,
+            sources=sources,
+            history=exchange.history,
+            max_tokens=conf().answer_max_tokens,
+        )
+
+    async def _search(self, text: str) -> Retrieved:
+        query = Query(text=text, k=conf().answer_passages)
+        async with aclosing(iterate_in_thread(lambda: self._retrieve(query))) as steps:
+            async for step in steps:
+                if isinstance(step, Returned):
+                    return step.value
+        raise InternalFailure
+
+    async def _speak(self, prompt: Prompt) -> Finished:
+        """Pass the model's tokens on until it has finished."""
+        late = "The model did not begin to answer in time."
+        seconds = conf().first_token_seconds
+        stream = self._model.stream(prompt)
+        async with closing(stream):
+            while True:
+                async with bound(seconds, late):
+                    piece = await anext(stream, None)
+                if piece is None:
+                    raise ModelError
+                if isinstance(piece, Finished):
+                    if piece.reason is StopReason.STOP and not self._said:
+                        raise ModelError
+                    return piece
+                if text := _storable(piece.text):
+                    await self._say(text)
+                    late = "The model fell silent."
+                    seconds = conf().token_silence_seconds
+
+    async def _say(self, text: str) -> None:
+        if self._first_token_ms is None:
+            self._first_token_ms = self._elapsed_ms()
+        self._said.append(text)
+        await self._handover.put(Delta(message_id=self.exchange.message_id, text=text))
+
+    # Beside the work
+
+    async def _beat(self, work: asyncio.Task[Verdict]) -> None:
+        """Keep the journal row alive and up to date; stop the work when nobody wants it."""
+        saved, sources_saved = 0, False
+        while True:
+            await asyncio.sleep(conf().heartbeat_seconds)
+            tokens = len(self._said)
+            try:
+                wanted = await in_thread(
+                    services.generation_heartbeat,
+                    message_id=self.exchange.message_id,
+                    said="".join(self._said) if tokens > saved else None,
+                    sources=self._sources if self._sources and not sources_saved else None,
+                )
+            except Exception:
+                logger.warning("a heartbeat was not written", exc_info=True)
+                continue
+            if not wanted:
+                work.cancel()
+                return
+            saved, sources_saved = tokens, bool(self._sources)
+
+    # The end
+
+    async def _end(self) -> None:
+        verdict = await self._verdict()
+        outcome = Outcome(
+            finish_reason=verdict.finish_reason,
+            failure=verdict.failure,
+            content="".join(self._said),
+            sources=self._sources,
+            model=self._model.identity,
+            usage=verdict.usage,
+            first_token_ms=self._first_token_ms,
+            duration_ms=self._elapsed_ms(),
+        )
+        self._outcome = await settle_surely(self.exchange.message_id, outcome)
+        _count(self._outcome)
+        if self._heart is not None:
+            self._heart.cancel()
+        self._slot.release()
+
+    async def _verdict(self) -> Verdict:
+        if self._work is None:
+            return Verdict()
+        self._work.cancel()
+        await asyncio.wait((self._work,), timeout=2 * LETTING_GO_SECONDS)
+        if not self._work.done():
+            logger.error("chat model %s ignores cancellation", self._model.identity)
+            return Verdict()
+        # Cancelled before its first step, it never came to its own verdict.
+        return Verdict() if self._work.cancelled() else self._work.result()
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._began) * 1000)
+
+
+def _count(outcome: Outcome) -> None:
+    first = outcome.first_token_ms
+    metrics.generation_finished(
+        outcome.finish_reason,
+        seconds=(outcome.duration_ms or 0) / 1000,
+        first_token_seconds=None if first is None else first / 1000,
+        error_code=outcome.failure.code if outcome.failure else "",
+    )
+
+
+def _failed(error: Exception) -> GenerationFailed:
+    """What the client may know of an error; unknown ones are logged here, and only here."""
+    if isinstance(error, GenerationFailed):
+        return error
+    if isinstance(error, (OperationalError, InterfaceError)):
+        logger.warning("the index is out of reach", exc_info=error)
+        return UpstreamUnavailable()
+    logger.error("an answer failed", exc_info=error)
+    return InternalFailure()
+
+
+def _storable(text: str) -> str:
+    """Without what no database takes: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()
