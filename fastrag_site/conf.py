@@ -31,6 +31,7 @@ class Conf:
 
     # Who may ask
     allow_anonymous: bool = True
+    anonymous_days: int = 180  # that an anonymous session and its chats stay reachable
 
     # Streams (seconds)
     keepalive_seconds: float = 15.0  # longest silence on an open stream
@@ -65,6 +66,8 @@ class Conf:
     crawl_timeout_seconds: float = 20.0
     crawl_concurrency: int = 4  # requests in flight a host
     crawl_retries: int = 2
+    crawl_retry_seconds: float = 2.0  # before the first retry; each next wait is longer
+    crawl_seconds: float = 21_600.0  # a whole crawl; beyond it fails and nothing is pruned
     pdf_seconds: float = 30.0  # a PDF that takes longer is skipped, its parser killed
     pdf_max_pages: int = 1_000
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import environ
+from corsheaders.defaults import default_headers
+from csp.constants import NONE, SELF
 
 from fastrag_site.conf import Conf
 
@@ -15,10 +17,36 @@ environ.Env.read_env(BASE_DIR / ".env")
 VAR_DIR = Path(env.str("FASTRAG_VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
+
+def _fastrag_from_environment() -> dict[str, Any]:
+    """FASTRAG_<KEY> for every key of Conf, cast by the type of its default."""
+    casts = {"bool": env.bool, "int": env.int, "float": env.float, "str": env.str}
+    found: dict[str, Any] = {}
+    for field in fields(Conf):
+        name = f"FASTRAG_{field.name.upper()}"
+        if name in env:
+            found[field.name.upper()] = casts.get(str(field.type), env.json)(name)
+    return found
+
+
+FASTRAG = _fastrag_from_environment()
+
+# Where the site is reached, and by whom
+
 DEBUG = env.bool("DEBUG", default=False)
+HTTPS = env.bool("HTTPS", default=False)  # reached over TLS only
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+USE_X_FORWARDED_HOST = env.bool("USE_X_FORWARDED_HOST", default=False)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 CORS_ALLOWED_ORIGINS = env.list("CORS_ALLOWED_ORIGINS", default=[])
+CORS_ALLOW_CREDENTIALS = env.bool("CORS_ALLOW_CREDENTIALS", default=False)
+CORS_URLS_REGEX = r"^/(api|rcp)(/|$)"
+CORS_ALLOW_HEADERS = (*default_headers, "idempotency-key", "rcp-session", "x-request-id")
+CORS_EXPOSE_HEADERS = ("retry-after", "rcp-session", "x-request-id")
+
+ROOT_URLCONF = "fastrag_site.urls"
+ASGI_APPLICATION = "fastrag_site.asgi.application"
+LOGIN_URL = "admin:login"
 
 
 def _secret_key() -> str:
@@ -37,7 +65,10 @@ def _secret_key() -> str:
 
 SECRET_KEY = _secret_key()
 
+# Parts
+
 INSTALLED_APPS = [
+    "fastrag_site",  # before staticfiles: its runserver is the one
     "django.contrib.admin",
     "django.contrib.auth",
     "django.contrib.contenttypes",
@@ -52,15 +83,16 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_tasks",
     "django_tasks_db",
-    "fastrag_site",
     "retrieval",
     "chats",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "fastrag_site.middleware.StaticFiles",
+    "fastrag_site.middleware.optional_slash",
     "corsheaders.middleware.CorsMiddleware",
+    "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -69,8 +101,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
-ROOT_URLCONF = "fastrag_site.urls"
-ASGI_APPLICATION = "fastrag_site.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -86,6 +116,8 @@ TEMPLATES = [
     },
 ]
 
+# Stores
+
 DATABASES: dict[str, Any] = {
     "default": env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'fastrag.sqlite3'}")
 }
@@ -97,6 +129,33 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+else:
+    DATABASES["default"]["OPTIONS"] = {
+        "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL", default=20), "timeout": 10},
+        "connect_timeout": 10,
+    }
+
+CACHES: dict[str, Any] = {
+    "default": env.cache("CACHE_URL")
+    if "CACHE_URL" in env
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
+
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
+WHITENOISE_USE_FINDERS = True  # without collectstatic as well
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedStaticFilesStorage"},
+}
+
+# Security
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
@@ -107,41 +166,94 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+CSRF_FAILURE_VIEW = "fastrag_site.error_views.csrf_failure"
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"  # authentication.py relies on it
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_SSL_REDIRECT = env.bool("SECURE_SSL_REDIRECT", default=HTTPS)
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)/?$"]  # asked from inside
+SECURE_HSTS_SECONDS = env.int("SECURE_HSTS_SECONDS", default=31_536_000 if HTTPS else 0)
+# The body limit reads up to one byte above this; Django refuses what is longer.
+DATA_UPLOAD_MAX_MEMORY_SIZE = FASTRAG.get("REQUEST_MAX_BYTES", Conf().request_max_bytes)
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:", "https:", "http:"],  # icons of the sites that are cited
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    }
+}
+KNOX_TOKEN_MODEL = "fastrag_site.ApiKey"
+REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "frs_", "TOKEN_TTL": None}
+
+# The API
+
+REST_FRAMEWORK: dict[str, Any] = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "fastrag_site.authentication.ApiKeyAuthentication",
+        "fastrag_site.authentication.BrowserAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["fastrag_site.authentication.MayAsk"],
+    "DEFAULT_THROTTLE_CLASSES": ["fastrag_site.throttling.CallerThrottle"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "fastrag_site.negotiation.AlwaysFirst",
+    "DEFAULT_PARSER_CLASSES": ["fastrag_site.parsers.StrictJsonParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "fastrag_site.api_errors.exception_handler",
+    "URL_FORMAT_OVERRIDE": None,
+    "TEST_REQUEST_DEFAULT_FORMAT": "json",
+    "TEST_REQUEST_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+}
+
+SPECTACULAR_SETTINGS: dict[str, Any] = {
+    "TITLE": "Fastrag Site",
+    "DESCRIPTION": "Ask your pages: cited answers, streamed and stored.",
+    "VERSION": "0.1.0",
+    "SCHEMA_PATH_PREFIX": "/api",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "COMPONENT_SPLIT_REQUEST": True,
+    "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_the_api"],
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "fastrag_site.schema.add_errors",
+    ],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# Words and times
 
 LANGUAGE_CODE = "en"
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "static_root"
+# What operators see
 
-TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
+PROMETHEUS_MULTIPROC_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 
-REST_FRAMEWORK: dict[str, Any] = {
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"request_id": {"()": "fastrag_site.request_id.RequestIdFilter"}},
+    "formatters": {
+        "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
+        "json": {"()": "fastrag_site.request_id.JsonFormatter"},
+    },
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "filters": ["request_id"],
+            "formatter": "json" if env.bool("LOG_JSON", default=False) else "text",
+        },
+    },
+    "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    "loggers": {
+        # Django's own handler writes on the console in DEBUG only, and mails.
+        "django": {"handlers": [], "level": "INFO", "propagate": True},
+        **{name: {"level": "INFO"} for name in ("chats", "fastrag_site", "retrieval")},
+    },
 }
-
-SPECTACULAR_SETTINGS: dict[str, Any] = {
-    "TITLE": "Fastrag Site",
-    "VERSION": "0.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-}
-
-
-def _fastrag_from_environment() -> dict[str, Any]:
-    """FASTRAG_<KEY> for every key of Conf, cast by the type of its default."""
-    casts = {"bool": env.bool, "int": env.int, "float": env.float, "str": env.str}
-    found: dict[str, Any] = {}
-    for field in fields(Conf):
-        name = f"FASTRAG_{field.name.upper()}"
-        if name in env:
-            found[field.name.upper()] = casts.get(str(field.type), env.json)(name)
-    return found
-
-
-FASTRAG = _fastrag_from_environment()

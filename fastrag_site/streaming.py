@@ -1,6 +1,6 @@
 """EventStreamResponse: sends frames as they come, and closes what makes them.
 
-Below: conf, sse, shutdown, threads. Above: views of chats and retrieval.
+Below: conf, metrics, sse, shutdown, threads. Above: views of chats and retrieval.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.http import StreamingHttpResponse
 
-from fastrag_site import shutdown, sse
+from fastrag_site import metrics, shutdown, sse
 from fastrag_site.conf import conf
 from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
 
@@ -99,7 +99,10 @@ class EventStreamResponse(StreamingHttpResponse):
         runner = asyncio.create_task(_run(self._source, requests))
         loop = asyncio.get_running_loop()
         try:
-            with shutdown.told(lambda: loop.call_later(shutdown.grace(), runner.cancel)):
+            with (
+                metrics.open_stream(),
+                shutdown.told(lambda: loop.call_later(shutdown.grace(), runner.cancel)),
+            ):
                 while True:
                     answer: asyncio.Future[bytes | None] = loop.create_future()
                     requests.put_nowait(answer)

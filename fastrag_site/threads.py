@@ -43,9 +43,13 @@ async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
 
     A cancelled caller does not wait for the call, which runs on: see `to_the_end`.
     """
-    context = copy_context()
-    run = partial(context.run, _closing_connections, partial(call, *args, **kwargs))
-    return await asyncio.get_running_loop().run_in_executor(_CALLS, run)
+    return await run_in(_CALLS, partial(call, *args, **kwargs))
+
+
+async def run_in(pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+    """The same on a pool of the caller's, for calls that may hang."""
+    run = partial(copy_context().run, _closing_connections, call)
+    return await asyncio.get_running_loop().run_in_executor(pool, run)
 
 
 async def to_the_end(work: Coroutine[Any, Any, T]) -> T:

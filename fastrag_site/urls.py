@@ -1,8 +1,36 @@
-"""Routes of the site: the chat API, RCP, the admin, schema and health."""
+"""Routes of the site: the chat API, RCP, the admin, schema and health.
+
+Machine routes are declared without a trailing slash; `middleware.optional_slash` takes one as well.
+"""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import URLResolver, include, path, re_path
+
+from fastrag_site import health
+from fastrag_site.error_views import api_not_found
+from fastrag_site.schema import DocsView, SchemaView
+
+
+def _routes(prefix: str, module: str) -> list[URLResolver]:
+    try:
+        return [path(prefix, include(module))]
+    except ImportError:
+        return []
+
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("api/schema", SchemaView.as_view(), name="schema"),
+    path("api/docs", DocsView.as_view(), name="api-docs"),
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+    path("metrics", health.show_metrics, name="metrics"),
+    *_routes("api/", "chats.urls"),
+    *_routes("", "retrieval.urls"),
+    re_path(r"^api(/.*)?$", api_not_found),
 ]
+
+handler400 = "fastrag_site.error_views.bad_request"
+handler403 = "fastrag_site.error_views.permission_denied"
+handler404 = "fastrag_site.error_views.page_not_found"
+handler500 = "fastrag_site.error_views.server_error"
