@@ -10,6 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from asgiref.sync import sync_to_async
+from django.db import connections
 from django.dispatch import Signal
 
 from fastrag_site import shutdown
@@ -47,6 +49,7 @@ async def _serve(receive: Receive, send: Send) -> None:
             for receiver, outcome in await started.asend_robust(sender=Lifespan):
                 if isinstance(outcome, Exception):
                     logger.error("start-up hook %r failed", receiver, exc_info=outcome)
+            await sync_to_async(connections.close_all)()  # of the thread that ran the hooks
             await send({"type": "lifespan.startup.complete"})
         else:
             shutdown.begin()

@@ -254,6 +254,7 @@ LOGGING = {
     "loggers": {
         # Django's own handler writes on the console in DEBUG only, and mails.
         "django": {"handlers": [], "level": "INFO", "propagate": True},
+        "django.request": {"level": "ERROR"},  # refusals are in the access log
         **{name: {"level": "INFO"} for name in ("chats", "fastrag_site", "retrieval")},
     },
 }

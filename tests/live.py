@@ -22,6 +22,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -34,7 +35,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.sse_client import Stream, connect
+from tests.sse_client import Stream, connect, send
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 30.0
@@ -67,6 +68,10 @@ class Server:
         self, path: str, body: Mapping[str, Any] | bytes | None = None, **options: Any
     ) -> Stream:
         return connect(self.port, "POST", path, body=body, **options)
+
+    def send(self, path: str, method: str = "GET", **options: Any) -> socket.socket:
+        """Send a request without waiting for the response."""
+        return send(self.port, method, path, **options)
 
     def sql(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """Rows of the server's SQLite database."""
@@ -178,14 +183,19 @@ def environment(var_dir: Path, settings: str, extra: Mapping[str, str] | None) -
 
 
 def _port(process: subprocess.Popen[bytes], log: Path) -> int:
-    """The port that the server announces; an early exit shows its output."""
+    """The port that the server announces, once it listens; an early exit shows its output."""
     found: list[str] = []
 
     def announced() -> bool:
         text = log.read_text(errors="replace")
         assert process.poll() is None, f"the server did not start:\n{text}"
         found[:] = _ANNOUNCED.findall(text)
-        return bool(found)
+        return bool(found) and _listens(int(found[0]))
 
     until(announced, START_SECONDS, f"server; it printed to {log}")
     return int(found[0])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as sock:
+        return sock.connect_ex(("127.0.0.1", port)) == 0

@@ -159,7 +159,7 @@ class Stream:
         self._received += received
 
 
-def connect(
+def send(
     port: int,
     method: str = "GET",
     path: str = "/",
@@ -168,21 +168,35 @@ def connect(
     headers: Mapping[str, str] | None = None,
     timeout: float = 10.0,
     receive_buffer: int | None = None,
-) -> Stream:
-    """Send one request. `receive_buffer` makes a reader that blocks its server early."""
+) -> socket.socket:
+    """Send one request, and do not wait for anything."""
     sock = socket.socket()
     sock.settimeout(timeout)
     if receive_buffer is not None:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    sock.connect(("127.0.0.1", port))
-    sent = {"Host": "127.0.0.1"}
+    try:
+        sock.connect(("127.0.0.1", port))
+    except OSError:
+        sock.close()
+        raise
+    sent = {"Host": f"127.0.0.1:{port}"}
     content = b""
     if body is not None:
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         sent |= {"Content-Type": "application/json", "Content-Length": str(len(content))}
-    lines = [
-        f"{method} {path} HTTP/1.1",
-        *(f"{k}: {v}" for k, v in {**sent, **(headers or {})}.items()),
-    ]
-    sock.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + content)
-    return Stream(sock)
+    fields = "".join(f"{name}: {value}\r\n" for name, value in (sent | dict(headers or {})).items())
+    sock.sendall(f"{method} {path} HTTP/1.1\r\n{fields}\r\n".encode() + content)
+    return sock
+
+
+def connect(port: int, method: str = "GET", path: str = "/", **options: Any) -> Stream:
+    """Send one request and read the head of its response. Options: those of `send`.
+
+    `receive_buffer` makes a reader that blocks its server early.
+    """
+    sock = send(port, method, path, **options)
+    try:
+        return Stream(sock)
+    except BaseException:
+        sock.close()
+        raise

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import itertools
+import os
+import threading
 import time
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 from django.db import connection
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import path
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -16,6 +21,7 @@ from fastrag_site import shutdown, sse
 from fastrag_site.streaming import EventStreamResponse
 
 gate = asyncio.Event()
+made = itertools.count()  # events of endless streams
 
 
 class Gated(APIView):
@@ -34,6 +40,8 @@ class Gated(APIView):
 class Endless(APIView):
     """?size=: bytes an event. ?interval=: seconds between. ?aware=1: ends when told to drain."""
 
+    throttle_classes = ()
+
     def get(self, request: Request) -> EventStreamResponse:
         connection.ensure_connection()
         query = request.query_params
@@ -46,30 +54,29 @@ class Endless(APIView):
 async def endless(size: int, interval: float, aware: bool) -> AsyncGenerator[bytes, None]:
     print("source started", flush=True)
     stop = asyncio.Event()
+    told = shutdown.told(stop.set) if aware else contextlib.nullcontext()
     try:
-        with shutdown.told(stop.set):
-            while not (aware and stop.is_set()):
+        with told:
+            while not stop.is_set():
+                next(made)
                 yield sse.encode({"text": "x" * size}, "tick")
-                waiter = stop.wait() if aware else asyncio.Event().wait()
-                try:
-                    await asyncio.wait_for(waiter, interval)
-                except TimeoutError:
-                    pass
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(stop.wait(), interval)
             yield sse.encode({"finish_reason": "interrupted"}, "end")
     finally:
         print("source closed", flush=True)
 
 
 class Silent(APIView):
-    """Three events, each after three keep-alive intervals."""
+    """Three events, each after a silence of more than three keep-alive intervals."""
 
     def get(self, request: Request) -> EventStreamResponse:
         async def source() -> AsyncGenerator[bytes, None]:
             for n in range(3):
-                await asyncio.sleep(0.35)
+                await asyncio.sleep(0.14)
                 yield sse.encode({"n": n}, "tick")
 
-        return EventStreamResponse(source(), keepalive=0.1)
+        return EventStreamResponse(source(), keepalive=0.04)
 
 
 class Slow(APIView):
@@ -86,10 +93,28 @@ async def open_gate(request: HttpRequest) -> HttpResponse:
     return HttpResponse("open")
 
 
+async def state(request: HttpRequest) -> JsonResponse:
+    """What this process holds."""
+    files = []
+    for link in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            files.append(os.readlink(link))
+    return JsonResponse(
+        {
+            "pid": os.getpid(),
+            "made": int(repr(made)[6:-1]),
+            "threads": threading.active_count(),
+            "tasks": len(asyncio.all_tasks()),
+            "database_files": sum(name.endswith("fastrag.sqlite3") for name in files),
+        }
+    )
+
+
 urlpatterns = [
     path("gated", Gated.as_view()),
     path("open", open_gate),
     path("endless", Endless.as_view()),
     path("silent", Silent.as_view()),
     path("slow", Slow.as_view()),
+    path("state", state),
 ]
