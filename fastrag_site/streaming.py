@@ -54,7 +54,7 @@ class EventStreamResponse(StreamingHttpResponse):
             self._relayed, content_type="text/event-stream; charset=utf-8", headers=HEADERS
         )
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
         # Middleware may have wrapped the relay, and closing a wrapper leaves the rest to the
         # garbage collector: close both.
         outermost = self._iterator
@@ -65,7 +65,7 @@ class EventStreamResponse(StreamingHttpResponse):
     def __iter__(self) -> Iterator[bytes]:
         """For WSGI servers and the synchronous test client: live as well, on a private loop."""
         with asyncio.Runner() as runner:
-            frames: Any = aiter(self)
+            frames = aiter(self)
             try:
                 while (part := runner.run(_next(frames))) is not None:
                     yield part
