@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.core.paginator import Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
@@ -30,6 +31,14 @@ class BoundedPaginator(Paginator[Any]):
         return len(rows)
 
 
+class IndexedChangeList(ChangeList):
+    """Keeps to the admin's own order, whatever `?o=` asks: another could sort the whole table."""
+
+    def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[Any]:
+        self.params.pop(ORDER_VAR, None)
+        return super().get_ordering(request, queryset)
+
+
 class BigListAdmin(admin.ModelAdmin[Any]):
     """Newest first by primary key; a search goes over the newest rows unless overridden."""
 
@@ -39,6 +48,9 @@ class BigListAdmin(admin.ModelAdmin[Any]):
     list_max_show_all = 0
     sortable_by: ClassVar[tuple[str, ...]] = ()
     ordering: ClassVar[tuple[str, ...]] = ("-pk",)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return IndexedChangeList
 
     def newest(self, queryset: QuerySet[Any]) -> QuerySet[Any]:
         window = self.model._default_manager.order_by("-pk").values("pk")[:SEARCH_WINDOW]
