@@ -6,7 +6,7 @@ Below: models. Above: ingest.syncing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fastrag_site.conf import conf
@@ -92,21 +92,6 @@ class Ledger:
             for url, etag, modified, links in rows.iterator(chunk_size=200)
         }
 
-    def absent(self, seen: set[int], failed: Iterable[str]) -> list[int]:
-        """Pages that a complete crawl did not meet and that no failed page may lead to."""
-        kept = seen | self._behind(failed, seen)
-        return [page.page_id for page in self._by_url.values() if page.page_id not in kept]
-
-    def _behind(self, failed: Iterable[str], seen: set[int]) -> set[int]:
-        """Unseen pages that were reachable from pages that could not be fetched this time."""
-        kept: set[int] = set()
-        pending = [page for url in failed if (page := self._by_fetched.get(url))]
-        while pending:
-            links = Page.objects.filter(pk__in=[page.page_id for page in pending[:200]])
-            del pending[:200]
-            for link in {link for row in links.values_list("links", flat=True) for link in row}:
-                page = self._by_fetched.get(link)
-                if page and page.page_id not in kept and page.page_id not in seen:
-                    kept.add(page.page_id)
-                    pending.append(page)
-        return kept
+    def absent(self, seen: set[int]) -> set[int]:
+        """The pages that a complete crawl did not meet."""
+        return {page.page_id for page in self._by_url.values()} - seen

@@ -44,7 +44,6 @@ class SiteRun:
         self.tally = Tally()
         self.pending = Pending(site=ledger.site, confirm=confirm, tally=self.tally)
         self._report = report
-        self._failed: list[str] = []  # addresses that may answer again next time
         self._taken: set[str] = set()  # addresses fetched in this run
         self._written: set[str] = set()  # addresses stored in this run
 
@@ -63,14 +62,14 @@ class SiteRun:
         self.pending.flush()
         if not complete:
             return None
-        absent = self.ledger.absent(self.pending.seen, self._failed)
+        absent = self.ledger.absent(self.pending.seen)
         total = len(self.ledger)
         if total >= SUSPICIOUS_PAGES and len(absent) > total / 2 and not prune:
             return (
                 f"{len(absent)} of {total} pages were not met, so none was removed. "
                 "If they are really gone, sync again with --prune."
             )
-        self.pending.prune(set(absent))
+        self.pending.prune(absent)
         self.pending.flush()
         return None
 
@@ -84,7 +83,6 @@ class SiteRun:
             self.pending.prune({page.page_id, *self.ledger.duplicates_of(page.url)})
         elif item.transient:
             self._keep(page)
-            self._failed.append(item.url)
 
     def _keep(self, page: Remembered) -> None:
         self.pending.seen.add(page.page_id)

@@ -190,18 +190,6 @@ def test_a_transient_failure_keeps_the_page(web: Web) -> None:
     assert found("bananas") == {"b"}
 
 
-def test_pages_behind_a_page_that_failed_are_kept(web: Web) -> None:
-    web.put("", html("Home", "Apples are sweet.", links=["hub"]))
-    web.put("hub", html("Hub", "Hubs have spokes.", links=["leaf"]))
-    web.put("leaf", html("Leaf", "Leaves are green.", links=["tip"]))
-    web.put("tip", html("Tip", "Tips are sharp."))
-    run()
-    web.skip("hub", transient=True)
-    del web.answers[SITE + "leaf"], web.answers[SITE + "tip"]
-    assert run().pruned == 0
-    assert urls() == {"", "hub", "leaf", "tip"}
-
-
 @pytest.mark.parametrize("way", ["header", "meta"])
 def test_a_page_that_turns_noindex_is_pruned(web: Web, way: str) -> None:
     web.put("", html("Home", "Apples are sweet."))
