@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.utils.decorators import method_decorator
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -26,7 +27,7 @@ class SchemaView(SpectacularJSONAPIView):  # type: ignore[misc]
 
 
 # Swagger sets style attributes while it draws.
-@method_decorator(csp_update({"style-src": ["'unsafe-inline'"]}), name="dispatch")
+@method_decorator(csp_update({"style-src": [SELF, UNSAFE_INLINE]}), name="dispatch")
 class DocsView(SpectacularSwaggerSplitView):  # type: ignore[misc]
     """Swagger, with its scripts from the installed package: it works offline."""
 
