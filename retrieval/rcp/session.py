@@ -1,0 +1,36 @@
+"""The state of one peer's connection: uninitialized, initialized, shut down.
+
+Below: nothing. Above: dispatcher; each transport holds one, or one a request when stateless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    initialized: bool = False
+    closed: bool = False
+    stateless: bool = False  # counts as initialized; neither `initialize` nor `shutdown` changes it
+    unique_ids: bool = True  # one peer: an id in flight may not be used again
+    public_id: str | None = None  # handed out by `initialize` to scope ids over HTTP
+    client: Mapping[str, Any] = field(default_factory=dict)
+    wants_log: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who sent a message. `scope` separates the request ids of one caller from another's.
+
+    None: this caller cannot be told from others, so nothing of its can be cancelled by id.
+    `identity` is the embedding site's own: its user, key or rights.
+    """
+
+    scope: str | None = ""
+    identity: Any = None
+
+
+LOCAL = Caller()

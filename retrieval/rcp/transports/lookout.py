@@ -1,0 +1,76 @@
+"""Lets the thread that reads requests also run the quick ones, without ever being stuck in one.
+
+Below: threading. Above: transports.stdio. Handing a request to another thread costs more than a
+quick handler does. So the reader runs it itself, and a lookout hands the reading on to another
+thread when that takes longer than a moment. With no traffic the lookout sleeps.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+Turn: TypeAlias = threading.Lock  # taken once: by the reader that is back, or by the lookout
+
+TICK_SECONDS = 0.001
+TICKS_TO_SLEEP = 50
+
+
+class Lookout:
+    def __init__(self, hand_over: Callable[[], None]) -> None:
+        self._hand_over = hand_over
+        self._turn: Turn | None = None
+        self._turns = 0
+        self._awake = False
+        self._wake = threading.Event()
+        self._stopped = False
+        self._started = False
+
+    def begin(self) -> Turn:
+        """Called by the reader before it runs a request itself."""
+        turn = threading.Lock()
+        self._turn = turn
+        self._turns += 1
+        if not self._awake:
+            self._rouse()
+        return turn
+
+    def keeps_reading(self, turn: Turn) -> bool:
+        """Called by the reader afterwards; False: another thread reads by now."""
+        if not turn.acquire(blocking=False):
+            return False
+        self._turn = None
+        return True
+
+    def stop(self) -> None:
+        self._stopped = True
+        self._wake.set()
+
+    def _rouse(self) -> None:
+        self._wake.set()
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._run, name="rcp-lookout", daemon=True).start()
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wake.wait()
+            self._wake.clear()
+            self._awake = True
+            self._watch()
+            self._awake = False
+            if self._turn is not None:  # begun between the last look and falling asleep
+                self._wake.set()
+
+    def _watch(self) -> None:
+        quiet, seen, last = 0, -1, None
+        while quiet < TICKS_TO_SLEEP and not self._stopped:
+            time.sleep(TICK_SECONDS)
+            turn = self._turn
+            if turn is not None and turn is last and turn.acquire(blocking=False):
+                self._turn = turn = None
+                self._hand_over()
+            quiet = quiet + 1 if self._turns == seen and turn is None else 0
+            seen, last = self._turns, turn

@@ -1,0 +1,57 @@
+"""Runs the ASGI application on uvicorn. Below: asgi, uvicorn. Above: Server.serve_http."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from retrieval.rcp.transports.asgi import RcpApp
+from retrieval.rcp.transports.http import HttpEndpoint, Identify
+
+if TYPE_CHECKING:
+    from retrieval.rcp.server import Server
+
+
+def serve(
+    server: Server,
+    endpoint: HttpEndpoint,
+    port: int,
+    host: str,
+    *,
+    identify: Identify | None = None,
+    on_ready: Callable[[int], None] | None = None,
+) -> None:
+    """Block until interrupted, or until `server.close()`; open streams get a moment to end."""
+    config = uvicorn.Config(
+        RcpApp(endpoint, identify=identify),
+        host=host,
+        port=port,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(server.limits.drain_seconds)),
+    )
+    running = _Announcing(config, on_ready)
+    server.on_close(running.end)
+    try:
+        running.run()
+    finally:
+        server.runtime.close()
+
+
+class _Announcing(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, on_ready: Callable[[int], None] | None) -> None:
+        super().__init__(config)
+        self._on_ready = on_ready
+
+    def end(self) -> None:
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.started and self._on_ready is not None:
+            self._on_ready(self.servers[0].sockets[0].getsockname()[1])

@@ -1,0 +1,189 @@
+"""Serves one client over two file descriptors: one JSON text a line, each way.
+
+Below: dispatcher, lines, lookout. Above: Server.serve_stdio. Messages are admitted in the order
+they come, so that a cancel always finds its request; handlers run concurrently.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from retrieval.rcp.calls import Call, Peer
+from retrieval.rcp.errors import Cancelled, PayloadTooLarge
+from retrieval.rcp.messages import Reply, failure
+from retrieval.rcp.session import Session
+from retrieval.rcp.transports.lines import LineSplitter
+from retrieval.rcp.transports.lookout import TICK_SECONDS, Lookout
+
+if TYPE_CHECKING:
+    from retrieval.rcp.server import Server
+
+logger = logging.getLogger("rcp")
+
+CHUNK = 16_384
+
+
+def serve_process(server: Server) -> None:
+    """Serve this process's stdin and stdout, which nothing else reads or writes from now on.
+
+    Whatever handlers print goes to stderr, that of C libraries and child processes included.
+    """
+    source, sink = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    if callable(reconfigure := getattr(sys.stdout, "reconfigure", None)):
+        reconfigure(line_buffering=True)
+    try:
+        StdioTransport(server, source, sink).run()
+    finally:
+        server.close()
+        os.close(sink)
+
+
+class StdioTransport:
+    def __init__(self, server: Server, source: int, sink: int) -> None:
+        self._dispatcher = server.dispatcher
+        self._runtime = server.runtime
+        self._source = source
+        self._writer = LineWriter(sink, on_broken=self._abandon)
+        self._lines = LineSplitter(server.limits.message_bytes)
+        self._session = Session()
+        self._peer = Peer(session=self._session, outlet=self._writer, log_outlet=self._writer)
+        self._received = 0
+        self._lookout = Lookout(hand_over=lambda: self._runtime.pool.submit(self._read))
+        self._finished = threading.Event()
+        os.set_blocking(source, True)
+        os.set_blocking(sink, True)
+
+    def run(self) -> None:
+        """Returns when the client has shut down or gone, and everything is answered."""
+        self._runtime.start()
+        self._runtime.pool.grow()  # a thread for reading
+        self._runtime.pool.submit(self._read)
+        try:
+            self._finished.wait()
+        except KeyboardInterrupt:
+            self._abandon()
+        finally:
+            self._lookout.stop()
+
+    def _read(self) -> None:
+        """Admit what comes until the end, or until another thread has taken over."""
+        while not self._session.closed:
+            try:
+                chunk = os.read(self._source, CHUNK)
+            except OSError:
+                chunk = b""
+            if not chunk:
+                self._start(self._admit(self._lines.end()))
+                break
+            calls = self._admit(self._lines.feed(chunk))
+            if len(calls) == 1 and self._may_run_here(calls[0]):
+                if not self._run_here(calls[0]):
+                    return
+            else:
+                self._start(calls)
+        self._writer.wait_for_answers(
+            self._received, timeout=self._runtime.limits.deadline_seconds + 1.0
+        )
+        self._finished.set()
+
+    def _admit(self, lines: list[bytes | None]) -> list[Call]:
+        calls: list[Call] = []
+        for line in lines:
+            if self._session.closed:
+                break
+            self._received += 1
+            if line is None:
+                limit = self._runtime.limits.message_bytes
+                error = PayloadTooLarge(f"a message may have {limit} bytes")
+                self._writer.reply(failure(None, error))
+            else:
+                calls += self._dispatcher.receive(line, self._peer, self._writer.reply)
+        return calls
+
+    def _may_run_here(self, call: Call) -> bool:
+        route = call.route
+        return route.quick and not route.is_async and self._runtime.pool.has_room()
+
+    def _run_here(self, call: Call) -> bool:
+        turn = self._lookout.begin()
+        call.run()
+        if self._lookout.keeps_reading(turn):
+            return True
+        call.route.quick = False
+        return False
+
+    def _start(self, calls: list[Call]) -> None:
+        for call in calls:
+            if call.route.is_async:
+                call.start()
+            else:
+                self._runtime.pool.submit(partial(_run_timed, call))
+
+    def _abandon(self) -> None:
+        """The client is gone: stop what runs and end."""
+        self._session.closed = True
+        for call in self._runtime.in_flight.snapshot():
+            call.abort(Cancelled("the client is gone"))
+        self._finished.set()
+
+
+def _run_timed(call: Call) -> None:
+    started = time.monotonic()
+    call.run()
+    call.route.quick = time.monotonic() - started < TICK_SECONDS
+
+
+class LineWriter:
+    """Writes whole lines, one at a time, and counts the messages that are answered."""
+
+    def __init__(self, sink: int, *, on_broken: Callable[[], None]) -> None:
+        self._sink = sink
+        self._on_broken = on_broken
+        self._lock = threading.Lock()
+        self._answer = threading.Condition(self._lock)
+        self._answered = 0
+        self._awaited = False
+        self._broken = False
+
+    def reply(self, reply: Reply | None) -> None:
+        with self._lock:
+            if reply is not None:
+                self._write(reply.text)
+            self._answered += 1
+            if self._awaited:
+                self._answer.notify_all()
+        if self._broken:
+            self._on_broken()
+
+    def frame(self, text: bytes, call: Call, *, wait: bool) -> bool:
+        with self._lock:
+            if not call.settled:
+                self._write(text)
+        if self._broken:
+            self._on_broken()
+        return True
+
+    def wait_for_answers(self, count: int, *, timeout: float) -> None:
+        with self._lock:
+            self._awaited = True
+            self._answer.wait_for(lambda: self._answered >= count or self._broken, timeout)
+
+    def _write(self, text: bytes) -> None:
+        data = text + b"\n"
+        try:
+            written = os.write(self._sink, data)
+            while written < len(data):
+                written += os.write(self._sink, memoryview(data)[written:])
+        except OSError:
+            self._broken = True
