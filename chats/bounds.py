@@ -13,7 +13,7 @@ from typing import Any
 
 from chats.generation.errors import GenerationTimeout
 
-LETTING_GO_SECONDS = 1.0
+LETTING_GO_SECONDS = 0.8  # that a model may take to end when nobody listens any more
 
 logger = logging.getLogger(__name__)
 

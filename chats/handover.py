@@ -29,3 +29,4 @@ class Handover(Generic[T]):
         while (item := await self._queue.get()) is not None:
             yield item
             self._queue.task_done()
+        self._queue.task_done()

@@ -35,8 +35,6 @@ def numbers_of(sources: Iterable[Source]) -> dict[str, int]:
 
 
 def _fragments(page: Sequence[Hit]) -> tuple[Fragment, ...]:
-    from retrieval.ingest.fragments import join
-
     """One fragment for each passage, in page order; neighbouring chunks of a section are one."""
     found: list[Fragment] = []
     previous: Hit | None = None
@@ -44,7 +42,7 @@ def _fragments(page: Sequence[Hit]) -> tuple[Fragment, ...]:
         if hit.fragment is None:
             continue
         if previous is not None and _continues(previous, hit):
-            found[-1] = join(found[-1], hit.fragment)
+            found[-1] = Fragment(start=found[-1].start, end=hit.fragment.end or hit.fragment.start)
         elif hit.fragment not in found:
             found.append(hit.fragment)
         previous = hit

@@ -42,11 +42,11 @@ STREAM_RESPONSES = {(200, "text/event-stream"): STREAM, 409: BUSY}
 
 
 class ChatPages(CursorPages):
-    ordering = ("-active_at", "-id")
+    ordering = ("-active_at", "-id")  # type: ignore[assignment]
 
 
 class ChatsView(APIView):
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_list",
         summary="Your chats, newest activity first",
         parameters=[ChatListQuerySerializer],
@@ -61,7 +61,7 @@ class ChatsView(APIView):
         page = pages.paginate_queryset(chats, request, view=self)
         return pages.get_paginated_response(ChatSummarySerializer(page, many=True).data)
 
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_create",
         summary="Ask in a new chat",
         request=QuestionSerializer,
@@ -72,7 +72,7 @@ class ChatsView(APIView):
 
 
 class ChatView(APIView):
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_retrieve", summary="A chat with its messages", responses=ChatSerializer
     )
     def get(self, request: Request, chat_id: str) -> Response:
@@ -81,7 +81,7 @@ class ChatView(APIView):
         services.sweep(owner=owner)
         return Response(presented(selectors.chat_get(owner=owner, chat_id=found)))
 
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_update",
         summary="Rename a chat",
         request=ChatChangeSerializer,
@@ -95,7 +95,7 @@ class ChatView(APIView):
         chat = services.chat_rename(owner=owner, chat_id=found, title=change["title"])
         return Response(presented(chat))
 
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_destroy",
         summary="Delete a chat with its messages",
         responses={204: None},
@@ -107,7 +107,7 @@ class ChatView(APIView):
 
 
 class MessagesView(APIView):
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_messages_create",
         summary="Ask a follow-up",
         request=QuestionSerializer,

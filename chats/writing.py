@@ -197,7 +197,7 @@ class Writing:
         if self._work is None:
             return Verdict()
         self._work.cancel()
-        await asyncio.wait((self._work,), timeout=2 * LETTING_GO_SECONDS)
+        await asyncio.wait((self._work,), timeout=LETTING_GO_SECONDS + 0.1)
         if not self._work.done():
             logger.error("chat model %s ignores cancellation", self._model.identity)
             return Verdict()

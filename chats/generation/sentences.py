@@ -27,6 +27,7 @@ _ABBREVIATION_LIST = """
 """
 _ABBREVIATIONS = frozenset(_ABBREVIATION_LIST.split())
 _CODE_WORD = re.compile(r"\w*[_.(]\w+|\w+\(")  # a name may begin a sentence in lower case
+_INITIAL = re.compile(r"\w\.")  # the second half of "z. B."
 _LAST_WORD = re.compile(r"[\w.]+$")
 _OPENERS = "\"'“‘«‹([{「『（【《¿¡*`_"
 
@@ -54,7 +55,7 @@ def _ends_sentence(text: str, point: int, after: int) -> bool:
     if word is None or after > point + 1:
         return True
     # "J. Smith" and "3. Items" go on; "Python 3. It" does not, but is rare enough to read well.
-    initial = len(word[0]) == 1 and word[0].isalpha() and word[0].isupper()
+    initial = len(word[0]) == 1 and (word[0].isupper() or bool(_INITIAL.match(first)))
     numeral = word[0].isdigit() and word.start() == 0
     return not (initial or numeral or word[0].lower() in _ABBREVIATIONS)
 

@@ -1,0 +1,144 @@
+"""Passages → sentences that can be quoted, with what they say it about. Pure.
+
+Below: base, sentences. Above: extractive. A passage is lines: prose, headings, code, and terms that
+the prose after them defines. Only prose is quoted for itself; code that follows it may come along.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from chats.generation.base import Passage
+from chats.generation.sentences import split_sentences
+
+MAX_SENTENCE_CHARS = 700
+MAX_TERM_CHARS = 400
+MAX_CODE_LINES = 12
+
+_UNSPACED = re.compile(r"[\u0e01-\u0e5b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_PROMPT = re.compile(r"(>>>|\.\.\.|\$|#!|%|C:\\.*>|[\w.-]+@[\w.-]+[:#$]|In \[\d+\]:)(\s|$)")
+_STATEMENT = re.compile(
+    r"(?:(?:async\s+)?(?:def|class|with|for)|if|elif|while|except|match|case)\b.*[:{]$"
+    r"|(?:from\s+[\w.]+\s+)?import\s+[\w.*,\s()]+$|(?:else|try|finally|do)\s*[:{]$"
+    r"|(?:return|raise|yield|print|await|assert|export|const|let|var|sudo|pip|cd|make|git)\b"
+    r"\S*(?:\s+\S+){0,4}(?<![.!?:])$"
+    r"|[\w.\[\]\"']+(?:\s*[,:]\s*[\w.\[\]\"']+)*\s*[-+*/|&]?=(?!=)\s*\S"
+    r"|@\w|</?\w+[^>]*>?$|[\]})]+[;,.)]*$|//|/\*|# |--?\w[\w-]*\b"
+    r"|.*\S\s{3,}\S"
+)
+# "classmethod datetime.strptime(date_string, format)", "str.strip([chars])", "asyncio.Queue"
+_SIGNATURE = re.compile(
+    r"(?:(?:class|classmethod|staticmethod|abstractmethod|async|coroutine|exception|final|property"
+    r"|awaitable|function|method|const|void|int|static|public)\s+)*"
+    r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)\w+)*\s*(?:\(.*\)|\[.*\])?(?:\s*(?:->|→|:)\s*\S.*)?"
+)
+_WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
+_SENTENCE_END = re.compile(r"[.!?…:;。！？：；؟।]['\"”’»)\]]*$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One sentence. `passage`, `block` and `position` say where it stands."""
+
+    passage: int
+    block: int
+    position: int
+    number: int  # cited as [number]
+    text: str
+    term: str  # what the sentence defines or describes, "" where nothing is named
+    code: str  # lines of code that the sentence announces, "" where there are none
+    section: tuple[str, ...]
+    title: str
+    language: str
+
+
+def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
+    """In reading order; a sentence that stands in several passages is listed once."""
+    seen: set[str] = set()
+    found = []
+    for index, passage in enumerate(passages):
+        for candidate in _of_passage(index, passage):
+            if candidate.text not in seen:
+                seen.add(candidate.text)
+                found.append(candidate)
+    return found
+
+
+def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
+    lines = passage.text.split("\n")
+    headings = {*passage.section, passage.title}
+    term = next((name for name in passage.section[-1:] if _is_term(name)), "")
+    for block, line in enumerate(lines):
+        if _is_term(line):
+            term = line
+            continue
+        if line.strip() in headings or not is_prose(line):
+            continue
+        sentences = [text for text in split_sentences(line) if _is_quotable(text)]
+        for position, text in enumerate(sentences):
+            last = position == len(sentences) - 1
+            yield Candidate(
+                passage=index,
+                block=block,
+                position=position,
+                number=passage.number,
+                text=text,
+                term=term,
+                code=_code_after(lines, block) if last and text[-1:] in ":：" else "",
+                section=passage.section,
+                title=passage.title,
+                language=passage.language,
+            )
+
+
+def is_prose(line: str) -> bool:
+    """Whether a line reads as sentences rather than as code, a name or a heading."""
+    if line[:1].isspace() or _looks_like_code(line):
+        return False
+    text = line.strip()
+    unspaced = len(_UNSPACED.findall(text))
+    words = _WORD.findall(text)
+    length = len(words) + unspaced // 2
+    if _SENTENCE_END.search(text):
+        return length >= 3
+    # Without an end it is a list item, a table cell or a heading; long ones say something.
+    return length >= 7
+
+
+def _looks_like_code(line: str) -> bool:
+    text = line.strip()
+    if _PROMPT.match(text) or _STATEMENT.match(text) or _is_term(text):
+        return True
+    if _UNSPACED.search(text):
+        return False
+    letters = sum(character.isalpha() or character.isspace() for character in text)
+    return letters < 0.6 * len(text)
+
+
+def _is_term(line: str) -> bool:
+    if len(line) > MAX_TERM_CHARS or _SENTENCE_END.search(line.removesuffix(")")):
+        return False
+    return bool(_SIGNATURE.fullmatch(line)) and any(mark in line for mark in "(._[")
+
+
+def _is_quotable(sentence: str) -> bool:
+    if len(sentence) > MAX_SENTENCE_CHARS:
+        return False
+    return len(_WORD.findall(sentence)) + len(_UNSPACED.findall(sentence)) // 2 >= 3
+
+
+def _code_after(lines: Sequence[str], block: int) -> str:
+    """The code that stands directly after a block, cut to a few lines."""
+    taken: list[str] = []
+    for line in lines[block + 1 :]:
+        blank = not line.strip()
+        if not blank and is_prose(line) and not taken:
+            break
+        if not blank and not line[:1].isspace() and not _looks_like_code(line):
+            break
+        taken.append(line)
+    while taken and not taken[-1].strip():
+        taken.pop()
+    return "\n".join(taken[:MAX_CODE_LINES])
