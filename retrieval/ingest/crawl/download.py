@@ -31,7 +31,7 @@ class GuardedHandler(HTTP11DownloadHandler):  # type: ignore[misc]
         try:
             return await super().download_request(request)
         except CannotResolveHostError as error:
-            host = (urlsplit(request.url).hostname or "").strip("[]")
+            host = urlsplit(request.url).hostname or ""
             if reactor.nameResolver.refused(host):
                 raise PrivateAddress(host) from error
             raise

@@ -10,16 +10,25 @@ Above: download, robots, spider.
 
 from __future__ import annotations
 
+import logging
+
 from OpenSSL.SSL import Error as TLSError
 from scrapy.exceptions import (
     CannotResolveHostError,
     DownloadCancelledError,
     DownloadConnectionRefusedError,
+    DownloadFailedError,
     DownloadTimeoutError,
     IgnoreRequest,
+    ResponseDataLossError,
 )
+from twisted.internet.error import ConnectError, ConnectionClosed
 
 from retrieval.ingest.crawl.replies import Refusal
+
+_BROKEN = (DownloadFailedError, ResponseDataLossError, ConnectError, ConnectionClosed)
+
+logger = logging.getLogger(__name__)
 
 
 class CrawlError(IgnoreRequest):  # type: ignore[misc]
@@ -55,8 +64,12 @@ def explain(error: BaseException | None) -> Refusal:
         case DownloadCancelledError() | IgnoreRequest():
             # Only the caps on received and on unpacked bytes end a download like this.
             return Refusal(reason="too large")
-    reason = "TLS certificate or handshake refused" if _is_tls(error) else "connection failed"
-    return Refusal(reason=reason, transient=True, down=True)
+    if _is_tls(error):
+        return Refusal(reason="TLS certificate or handshake refused", transient=True, down=True)
+    if isinstance(error, _BROKEN):
+        return Refusal(reason="connection failed", transient=True, down=True)
+    logger.warning("A response could not be read: %r", error)
+    return Refusal(reason="could not be read", transient=True)
 
 
 def _is_tls(error: BaseException | None) -> bool:

@@ -30,7 +30,11 @@ class Output:
         await self._write(wire.encode_item(item))
 
     async def beat(self, seconds: float) -> None:
-        """Show for ever that this process lives, unless it waits for the parent to read."""
+        """Show for ever that this process lives, unless it waits for the parent to read.
+
+        Standard input carried the job. Now it only tells, by its end, that the parent is gone.
+        """
+        asyncio.get_running_loop().add_reader(0, os._exit, PARENT_IS_GONE)
         while True:
             if not self._turn.locked():
                 await self._write(wire.encode("alive", {}))

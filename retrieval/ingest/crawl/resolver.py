@@ -1,7 +1,7 @@
 """Name resolution that keeps the crawl off private networks.
 
 Every connection is made to an address that passed through here, whatever named it: a link, a
-redirect, robots.txt, or a name that resolves differently the second time. Below: addresses.
+redirect, robots.txt, or a name that resolves differently the second time. Below: addresses, urls.
 Above: settings, download.
 """
 
@@ -14,13 +14,14 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]
 
 from retrieval.ingest.crawl.addresses import is_public
+from retrieval.ingest.crawl.urls import host_name
 
 MAX_REFUSED = 10_000  # host names remembered
 
 
 @implementer(IHostnameResolver)
 class GuardedResolver:
-    """Passes public addresses on; of the trusted host, all."""
+    """Passes public addresses on; of the trusted host (as `host_name` spells it), all."""
 
     def __init__(self, inner: Any, *, trusted_host: str | None) -> None:
         self._inner = inner
@@ -40,7 +41,7 @@ class GuardedResolver:
 
     def refused(self, host: str) -> bool:
         """Whether the host's last resolution gave private addresses and nothing else."""
-        return host in self._refused
+        return _spelling(host) in self._refused
 
     def resolveHostName(
         self,
@@ -50,11 +51,20 @@ class GuardedResolver:
         addressTypes: Sequence[type] | None = None,
         transportSemantics: str = "TCP",
     ) -> Any:
-        if self._trusted is None or hostName != self._trusted:
-            receiver = _Filter(receiver, hostName, self._refused)
+        host = _spelling(hostName)
+        if self._trusted is None or host != self._trusted:
+            receiver = _Filter(receiver, host, self._refused)
         return self._inner.resolveHostName(
             receiver, hostName, portNumber, addressTypes, transportSemantics
         )
+
+
+def _spelling(host: str) -> str:
+    """As `urls` spells it: the networking library hands out international names decoded."""
+    try:
+        return host_name(host)
+    except ValueError:
+        return host
 
 
 @implementer(IResolutionReceiver)

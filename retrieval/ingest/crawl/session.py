@@ -86,7 +86,6 @@ class Session:
         return CrawlEnd(complete=complete, failure=failure)
 
     def _redirected(self, target: Target, location: str) -> list[Item]:
-        exact = urldefrag(urljoin(target.address, location)).url
         to = resolve(target.address, location)
         if to is None:
             return self._skip(target, "redirects to an address that cannot be fetched")
@@ -103,6 +102,7 @@ class Session:
         self._frontier.settle(page=False)
         if mine == target.url:
             # The server insists on a spelling that is the same to us: ask once as it wants.
+            exact = urldefrag(urljoin(target.address, location)).url
             self._frontier.again(replace(target, exact=exact))
         else:
             self._frontier.offer(target.redirected(mine), first=True)

@@ -14,7 +14,7 @@ from retrieval.ingest.crawl.urls import MAX_CHARS, normalise
 MAX_BYTES = 50 * 1024 * 1024  # of one sitemap, unpacked (the protocol's own limit)
 MAX_LOCATIONS = 50_000  # of one sitemap (likewise)
 MAX_ELEMENTS = 1_000_000  # of one sitemap: more is an attack on the parser
-_BARE_AMPERSAND = re.compile(rb"&(?!#?\w+;)")  # the commonest mistake in sitemaps
+_MARKS = re.compile(rb"<!\[CDATA\[|\]\]>|&(?!#?\w{1,32};)")
 _GZIP = b"\x1f\x8b"
 
 
@@ -41,7 +41,7 @@ def parse_sitemap(body: bytes) -> Sitemap:
         target=reader, recover=True, resolve_entities=False, no_network=True, huge_tree=False
     )
     try:
-        etree.fromstring(_BARE_AMPERSAND.sub(b"&amp;", data), parser)
+        etree.fromstring(_escaped(data), parser)
     except _Enough:
         pass
     except etree.XMLSyntaxError as error:
@@ -49,6 +49,20 @@ def parse_sitemap(body: bytes) -> Sitemap:
     if not reader.is_sitemap:
         raise BadSitemap("not a sitemap")
     return Sitemap(pages=tuple(reader.found["url"]), sitemaps=tuple(reader.found["sitemap"]))
+
+
+def _escaped(data: bytes) -> bytes:
+    """A bare & is the commonest mistake in sitemaps; within CDATA it is none."""
+    inside = False
+
+    def mark(match: re.Match[bytes]) -> bytes:
+        nonlocal inside
+        if match[0] == b"&" and not inside:
+            return b"&amp;"
+        inside = match[0] == b"<![CDATA[" if match[0] != b"&" else inside
+        return match[0]
+
+    return _MARKS.sub(mark, data)
 
 
 class _Enough(Exception):

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 import idna
 
 MAX_CHARS = 2_000  # what a stored page's address holds
+MAX_HOST = 253
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -42,6 +43,8 @@ def normalise(url: str) -> str:
     Scheme and host in lower case (IDNA, number forms of an address as an address), no default
     port, no fragment, no tracking parameters, no dot segments, percent-encoding in normal form.
     """
+    if len(url) > 5 * MAX_CHARS:
+        raise ValueError("an address far too long")
     address, question_mark, rest = url.strip().partition("?")
     parts = urlsplit(address.replace("\\", "/") + question_mark + rest)
     if parts.scheme not in DEFAULT_PORTS:
@@ -70,6 +73,8 @@ def host_name(host: str) -> str:
     host = unquote(host).lower()
     if ":" in host:
         return f"[{IPv6Address(host.strip('[]')).compressed}]"
+    if len(host) > MAX_HOST:
+        raise ValueError("the host name is too long")
     if not _PLAIN_HOST.fullmatch(host):
         try:
             host = idna.encode(host, uts46=True).decode()
