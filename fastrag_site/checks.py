@@ -19,7 +19,13 @@ from fastrag_site.conf import Conf, conf
 
 BACKENDS = ("chat_model", "embedder", "reranker")
 SHARES = ("answer_min_confidence", "fusion_alpha", "mmr_lambda")  # in [0, 1]
-MAY_BE_ZERO = (*SHARES, "crawl_depth", "crawl_retries", "shutdown_grace_seconds")
+MAY_BE_ZERO = (
+    *SHARES,
+    "chat_temperature",
+    "crawl_depth",
+    "crawl_retries",
+    "shutdown_grace_seconds",
+)
 
 
 @register()
@@ -47,17 +53,16 @@ def check_deployment(
 def _values(current: Conf) -> Iterator[CheckMessage]:
     """Types, signs and ranges of the plain values."""
     types = get_type_hints(Conf)
-    for field in fields(Conf):
-        name, value, kind = f"FASTRAG['{field.name.upper()}']", getattr(current, field.name), types
-        expected = kind[field.name]
-        if field.name in BACKENDS:
+    for key in (field.name for field in fields(Conf)):
+        name, value, kind = f"FASTRAG['{key.upper()}']", getattr(current, key), types[key]
+        if key in BACKENDS:
             continue
-        if not _fits(value, expected):
-            message = f"{name} is {value!r}, not {getattr(expected, '__name__', expected)}."
+        if not _fits(value, kind):
+            message = f"{name} is {value!r}, not {getattr(kind, '__name__', kind)}."
             yield Error(message, id="fastrag.E002")
-        elif field.name in SHARES and not 0 <= value <= 1:
+        elif key in SHARES and not 0 <= value <= 1:
             yield Error(f"{name} is {value!r}, not between 0 and 1.", id="fastrag.E003")
-        elif _is_number(value) and (value < 0 or (not value and field.name not in MAY_BE_ZERO)):
+        elif _is_number(value) and (value < 0 or (not value and key not in MAY_BE_ZERO)):
             yield Error(f"{name} is {value!r}: it has to be positive.", id="fastrag.E003")
 
 

@@ -19,15 +19,26 @@ Backend = Mapping[str, Any]  # {"BACKEND": "dotted.path", "OPTIONS": {…}}
 
 
 EXTRACTIVE: Backend = {"BACKEND": "chats.generation.extractive.ExtractiveModel"}
+OPENAI_COMPATIBLE: Backend = {"BACKEND": "chats.generation.openai_compatible.OpenAICompatibleModel"}
 MINILM: Backend = {"BACKEND": "retrieval.embedding.minilm.MiniLMEmbedder"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conf:
     # Backends
-    chat_model: Backend = field(default_factory=lambda: EXTRACTIVE)
+    chat_model: Backend = field(default_factory=lambda: EXTRACTIVE, repr=False)
     embedder: Backend | None = field(default_factory=lambda: MINILM)
     reranker: Backend | None = None
+
+    # A chat model behind a server that speaks Chat Completions. The address alone chooses its
+    # backend; OPTIONS of CHAT_MODEL go before these. See docs/models.md.
+    chat_base_url: str = field(default="", repr=False)  # up to and without /chat/completions
+    chat_model_name: str = ""
+    chat_api_key: str = field(default="", repr=False)
+    chat_temperature: float | None = None  # None: the server's own
+    chat_context_window: int = 8_192  # tokens that prompt and answer share
+    chat_extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    chat_extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     # Who may ask
     allow_anonymous: bool = True
@@ -91,7 +102,10 @@ def conf() -> Conf:
     unknown = sorted(set(given) - known)
     if unknown:
         raise ValueError(f"settings.FASTRAG has unknown keys: {', '.join(unknown)}")
-    return Conf(**{key.lower(): value for key, value in given.items()})
+    values = {key.lower(): value for key, value in given.items()}
+    if values.get("chat_base_url"):
+        values.setdefault("chat_model", OPENAI_COMPATIBLE)
+    return Conf(**values)
 
 
 def _forget(*, setting: str, **_: Any) -> None:

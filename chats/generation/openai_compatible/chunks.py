@@ -75,14 +75,16 @@ def _content(content: object) -> tuple[str, bool]:
 def _usage(found: object) -> Usage | None:
     if not isinstance(found, Mapping):
         return None
-    prompt, completion = found.get("prompt_tokens"), found.get("completion_tokens", 0)
-    if not (_is_count(prompt) and _is_count(completion)):
+    prompt, completion = _count(found.get("prompt_tokens")), _count(found.get("completion_tokens"))
+    if prompt is None or completion is None:
         return None
     return Usage(prompt_tokens=prompt, completion_tokens=completion)
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+def _count(value: object) -> int | None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from functools import cache
 from weakref import WeakKeyDictionary
 
 import httpx
+import openai.resources.chat  # noqa: F401  (slow: not inside an event loop)
 from openai import AsyncOpenAI
 
 from chats.generation.openai_compatible.options import Options
@@ -26,6 +27,7 @@ _NO_KEY = "none"  # the package insists on one; `key_headers` keeps it from bein
 class Clients:
     def __init__(self, options: Options) -> None:
         self._options = options
+        _tls()
         self._holders: WeakKeyDictionary[
             asyncio.AbstractEventLoop, tuple[AsyncOpenAI, AsyncGenerator[None, None]]
         ] = WeakKeyDictionary()
@@ -86,7 +88,7 @@ def make_client(options: Options) -> AsyncOpenAI:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    return httpx.create_ssl_context()  # takes 20 ms, so once a process
+    return httpx.create_ssl_context()  # slow, so once a process and outside of event loops
 
 
 class _Bounded(httpx.AsyncByteStream):

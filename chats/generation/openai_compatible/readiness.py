@@ -34,7 +34,7 @@ class Readiness:
         self._warned = False
 
     def check(self) -> None:
-        """For threads. Raises UpstreamUnavailable. However often it is called, the server is not."""
+        """For threads. Raises UpstreamUnavailable. Asks the server every few seconds at most."""
         with self._lock:
             now = time.monotonic()
             if self._checked_at is None or now - self._checked_at > FRESH_SECONDS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from typing import cast
 
 import httpx
 
@@ -112,7 +113,7 @@ async def pieces(response: httpx.Response, *, thinks_at_once: bool) -> AsyncGene
 
 async def _events(response: httpx.Response) -> AsyncGenerator[Event, None]:
     decoder = EventDecoder()
-    async with aclosing(response.aiter_bytes()) as parts:
+    async with aclosing(cast(AsyncGenerator[bytes, None], response.aiter_bytes())) as parts:
         async for part in parts:
             for event in decoder.feed(part):
                 yield event
