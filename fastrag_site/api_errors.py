@@ -25,10 +25,8 @@ DATABASE_RETRY_SECONDS = 5
 
 logger = logging.getLogger(__name__)
 
-_SAME_MEANING: tuple[
-    tuple[type[Exception] | tuple[type[Exception], ...], type[RequestRefused]], ...
-]
-_SAME_MEANING = (
+_Kinds = type[Exception] | tuple[type[Exception], ...]
+_SAME_MEANING: tuple[tuple[_Kinds, type[RequestRefused]], ...] = (
     ((drf.ParseError, UnreadablePostError), errors.MalformedJson),
     ((drf.NotAuthenticated, drf.AuthenticationFailed), errors.NotAuthenticated),
     ((drf.PermissionDenied, django.PermissionDenied), errors.PermissionDenied),

@@ -65,7 +65,7 @@ async def _problem_of(name: str) -> str | None:
     except (NotReady, FastragError) as problem:
         return str(problem)
     except TimeoutError:
-        return f"no answer within {CHECK_SECONDS:.0f} seconds"
+        return f"no answer within {CHECK_SECONDS:g} seconds; see {SETTINGS[name]}"
     except Exception as error:
         logger.warning("readiness: %s failed", name, exc_info=error)
         return f"failed with {type(error).__name__}; the log says more"
@@ -107,6 +107,12 @@ def check_chat_model() -> None:
         check()
 
 
+SETTINGS = {
+    "process": "SHUTDOWN_GRACE_SECONDS",
+    "database": "DATABASE_URL",
+    "index": "DATABASE_URL",
+    "chat_model": "FASTRAG_CHAT_MODEL",
+}
 CHECKS: dict[str, Callable[[], None]] = {
     "process": check_process,
     "database": check_database,

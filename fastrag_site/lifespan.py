@@ -6,7 +6,6 @@ server starts all the same.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -24,8 +23,6 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 started = Signal()  # a worker is about to take requests
 
-logger = logging.getLogger(__name__)
-
 
 class Lifespan:
     def __init__(self, app: App) -> None:
@@ -38,6 +35,9 @@ class Lifespan:
             shutdown.install()
         if scope["type"] == "lifespan":
             await _serve(receive, send)
+        elif scope["type"] == "websocket":  # there are none; Django would raise
+            await receive()
+            await send({"type": "websocket.close"})
         else:
             await self.app(scope, receive, send)
 
@@ -46,9 +46,7 @@ async def _serve(receive: Receive, send: Send) -> None:
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            for receiver, outcome in await started.asend_robust(sender=Lifespan):
-                if isinstance(outcome, Exception):
-                    logger.error("start-up hook %r failed", receiver, exc_info=outcome)
+            await started.asend_robust(sender=Lifespan)  # logs what fails
             await sync_to_async(connections.close_all)()  # of the thread that ran the hooks
             await send({"type": "lifespan.startup.complete"})
         else:

@@ -123,17 +123,19 @@ DATABASES: dict[str, Any] = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
-    DATABASES["default"]["OPTIONS"] = {
+    _database_defaults: dict[str, Any] = {
         # Writers queue at BEGIN instead of failing at their first write.
         "transaction_mode": "IMMEDIATE",
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 else:
-    DATABASES["default"]["OPTIONS"] = {
+    _database_defaults = {
         "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL", default=20), "timeout": 10},
         "connect_timeout": 10,
     }
+    DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+DATABASES["default"]["OPTIONS"] = _database_defaults | DATABASES["default"].get("OPTIONS", {})
 
 CACHES: dict[str, Any] = {
     "default": env.cache("CACHE_URL")

@@ -9,6 +9,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
 from django.core.management.base import BaseCommand, CommandError
+from knox.settings import CONSTANTS
 
 from fastrag_site.models import ApiKey
 
@@ -55,13 +56,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{key.token_key}\t{key.user.get_username()}\t{until}\t{key.name}")
 
     def _revoke(self, options: dict[str, Any]) -> None:
-        prefix_length = ApiKey._meta.get_field("token_key").max_length
-        prefix = options["key"][:prefix_length]
-        found = [
-            key
-            for key in ApiKey.objects.all()
-            if key.token_key == prefix or options["key"].startswith(key.token_key)
-        ]
+        found = ApiKey.objects.filter(token_key=options["key"][: CONSTANTS.TOKEN_KEY_LENGTH])
         if len(found) != 1:
             raise CommandError("No such key." if not found else "More than one key begins so.")
         found[0].delete()
