@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from retrieval.index import dense_index, sparse_index
 from retrieval.ingest.base import Document, Fetched, Passage
+from retrieval.ingest.words import count_words
 from retrieval.models import Chunk, Embedding, Page, Site
 
 PRUNE_PAGES = 50  # pages a transaction, so that writers of answers get their turn
@@ -91,11 +92,6 @@ def pages_prune(page_ids: Iterable[int], *, confirm: Callable[[], None] = lambda
         pages += by_model.get(Page._meta.label, 0)
         chunks += len(gone)
     return Pruned(pages=pages, chunks=chunks)
-
-
-def clean(text: str) -> str:
-    """Without what one of the databases refuses: NUL and lone surrogates."""
-    return text.replace("\0", "").encode("utf-8", "ignore").decode()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -206,12 +202,12 @@ def _fill(page: Page, write: PageWrite) -> bool:
     before = (page.url, page.title)
     fetched, document = write.fetched, write.document or Document(title=None)
     page.url = write.url
-    page.title = clean(document.title or "").strip()[:500] or write.url[:500]
+    page.title = (document.title or write.url)[:500]
     page.media_type = fetched.media_type[:100]
-    page.language = clean(document.language)[:16]
+    page.language = document.language[:16]
     if page.media_type == "text/html" or document.site_name or document.favicon_url:
         # Other documents inherit both later: until then they keep what they had.
-        page.site_name = clean(document.site_name or "")[:300] or None
+        page.site_name = (document.site_name or "")[:300] or None
         page.favicon_url = _fitting(document.favicon_url, 2000) or None
     page.note = write.note[:300]
     page.fetched_url, page.canonical_url = fetched.url, write.canonical_url
@@ -219,28 +215,26 @@ def _fill(page: Page, write: PageWrite) -> bool:
     page.etag = _fitting(fetched.etag, 500)
     page.last_modified = _fitting(fetched.last_modified, 100)
     page.content_hash, page.recipe = write.content_hash, write.recipe
-    page.links = [clean(link) for link in fetched.links]
+    page.links = list(fetched.links)
     return before != (page.url, page.title)
 
 
 def _fitting(text: str | None, limit: int) -> str:
-    """A value that is useless when cut: whole or empty."""
-    cleaned = clean(text or "")
-    return cleaned if len(cleaned) <= limit else ""
+    """A value that is useless when cut or cleaned: whole or empty. Headers may hold a NUL."""
+    return text if text and len(text) <= limit and "\0" not in text else ""
 
 
 def _chunk(page: Page, position: int, passage: Passage) -> Chunk:
-    text, fragment = clean(passage.text), passage.fragment
-    section = [clean(heading) for heading in passage.section]
-    searched = "\0".join((page.language, page.title, *section, text))
+    fragment = passage.fragment
+    searched = "\0".join((page.language, page.title, *passage.section, passage.text))
     return Chunk(
         page=page,
         position=position,
-        text=text,
-        section=section,
+        text=passage.text,
+        section=list(passage.section),
         anchor=_fitting(passage.anchor, 300),
-        fragment_start=clean(fragment.start) if fragment else "",
-        fragment_end=clean(fragment.end or "") if fragment else "",
-        word_count=len(text.split()),
+        fragment_start=fragment.start if fragment else "",
+        fragment_end=(fragment.end or "") if fragment else "",
+        word_count=count_words(passage.text),
         content_hash=hashlib.sha256(searched.encode()).hexdigest(),
     )

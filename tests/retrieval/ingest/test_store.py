@@ -143,10 +143,9 @@ def test_the_first_site_owns_a_page(site: Site) -> None:
     assert texts() == ["one"]
 
 
-def test_nul_and_lone_surrogates_never_reach_the_database(site: Site) -> None:
-    store(site, write("a\0b\ud800c", title="t\0\udfff"))
-    assert texts() == ["abc"]
-    assert Page.objects.get().title == "t"
+def test_a_header_with_nul_is_left_out(site: Site) -> None:
+    store(site, write("one", etag='"a\0b"'))
+    assert Page.objects.get().etag == ""
 
 
 def test_overlong_metadata_is_cut_or_left_out(site: Site) -> None:
