@@ -109,6 +109,11 @@ def test_an_open_stream_holds_no_database_connection(server: Server) -> None:
             stream.close()
 
 
+def test_threads_that_used_the_database_let_its_connections_go(server: Server) -> None:
+    assert server.get("/threads").json() == {"calls": 50, "items": 4}
+    assert state(server)["database_files"] == 0
+
+
 def test_a_hundred_aborted_streams_leave_nothing_behind(server: Server) -> None:
     until(lambda: state(server)["tasks"] < 12, 5, "quiet server")
     before, ended = state(server), closed(server)

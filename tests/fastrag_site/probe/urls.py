@@ -8,7 +8,7 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 from django.db import connection
@@ -19,6 +19,7 @@ from rest_framework.views import APIView
 
 from fastrag_site import shutdown, sse
 from fastrag_site.streaming import EventStreamResponse
+from fastrag_site.threads import in_thread, iterate_in_thread
 
 gate = asyncio.Event()
 made = itertools.count()  # events of endless streams
@@ -93,6 +94,26 @@ async def open_gate(request: HttpRequest) -> HttpResponse:
     return HttpResponse("open")
 
 
+def ask_database() -> int:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        return int(cursor.fetchone()[0])
+
+
+def ask_repeatedly() -> Generator[int, None, None]:
+    for _ in range(3):
+        yield ask_database()
+
+
+async def threads(request: HttpRequest) -> JsonResponse:
+    """Use the database from every pool of threads."""
+    calls = await asyncio.gather(*(in_thread(ask_database) for _ in range(50)))
+    items = [item async for item in iterate_in_thread(ask_repeatedly)]
+    async with contextlib.aclosing(iterate_in_thread(ask_repeatedly)) as left_early:
+        await anext(left_early)
+    return JsonResponse({"calls": sum(calls), "items": len(items)})
+
+
 async def state(request: HttpRequest) -> JsonResponse:
     """What this process holds."""
     files = []
@@ -116,5 +137,6 @@ urlpatterns = [
     path("endless", Endless.as_view()),
     path("silent", Silent.as_view()),
     path("slow", Slow.as_view()),
+    path("threads", threads),
     path("state", state),
 ]
