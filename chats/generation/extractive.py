@@ -1,13 +1,72 @@
-"""Quotes."""
+"""The default chat model: quotes the sentences of the passages that answer best, with their [n].
 
-from collections.abc import AsyncGenerator
+It needs no key and no download, and cannot invent. Below: candidates, relevance, wording, and the
+embedder where there is one. Above: conf names it.
+"""
 
-from chats.generation.base import Finished, Piece, Prompt, Token
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+
+from chats.generation.base import Finished, Piece, Prompt, StopReason, Token, Usage
+from chats.generation.candidates import candidates_from
+from chats.generation.relevance import Similarity, choose
+from chats.generation.wording import not_found, quoted, tokens_of
+from fastrag_site.backends import load_backend
+from fastrag_site.conf import conf
+from fastrag_site.threads import in_thread
+from retrieval.embedding.base import Embedder
+
+logger = logging.getLogger(__name__)
 
 
 class ExtractiveModel:
     identity = "extractive"
 
+    def __init__(self, *, delay: float = 0.0) -> None:
+        """`delay`: seconds between tokens, for demonstrations."""
+        self.delay = delay
+
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        yield Token(text="x")
-        yield Finished()
+        text = await in_thread(answer_to, prompt)
+        said = 0
+        reason = StopReason.STOP
+        for token in tokens_of(text):
+            if said == prompt.max_tokens:
+                reason = StopReason.LENGTH
+                break
+            yield Token(text=token)
+            said += 1
+            await asyncio.sleep(self.delay)
+        read = sum(len(passage.text.split()) for passage in prompt.passages)
+        yield Finished(reason=reason, usage=Usage(prompt_tokens=read, completion_tokens=said))
+
+
+def answer_to(prompt: Prompt) -> str:
+    """The whole answer. Takes processor time: run it in a thread."""
+    if not prompt.passages or prompt.confidence < conf().answer_min_confidence:
+        return not_found(prompt.question)
+    chosen = choose(prompt, candidates_from(prompt.passages), similarity_for(prompt))
+    return quoted(chosen) or not_found(prompt.question)
+
+
+def similarity_for(prompt: Prompt) -> Similarity:
+    """By the embedder, where there is one that counts for the language of the passages."""
+    languages = Counter(passage.language for passage in prompt.passages)
+    language, _ = languages.most_common(1)[0]
+
+    def similarity(question: str, texts: Sequence[str]) -> list[float] | None:
+        embedder: Embedder | None = load_backend("embedder")
+        if embedder is None or not texts or embedder.weight(language) <= 0:
+            return None
+        try:
+            passages = embedder.embed_passages(texts)
+            return [float(near) for near in passages @ embedder.embed_query(question)]
+        except Exception:  # words alone choose well enough
+            logger.warning("sentences are chosen without the embedder", exc_info=True)
+            return None
+
+    return similarity

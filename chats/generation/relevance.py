@@ -1,18 +1,16 @@
 """How well each sentence answers the question, and which to quote. Pure but for `similarity`.
 
-Below: candidates, the index's tokens. Above: extractive.
+Below: candidates, matching. Above: extractive.
 """
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from chats.generation.base import Passage, Prompt
+from chats.generation.base import Prompt
 from chats.generation.candidates import Candidate
-from chats.generation.terms import content_terms
+from chats.generation.matching import Question, terms_of
 
 # How close each text is to the question, in [-1, 1]; None where no embedder is at hand.
 Similarity = Callable[[str, Sequence[str]], Sequence[float] | None]
@@ -22,8 +20,9 @@ SHORTLIST = 24  # sentences whose similarity is computed
 
 # Shares of a sentence's score. Tuned on questions about the Python documentation.
 COVERAGE, CLOSENESS, STANDING = 0.45, 0.40, 0.15
-# What a question term is worth where it stands beside the sentence instead of in it.
-IN_TERM, IN_NEIGHBOUR, IN_SECTION, IN_TITLE = 0.8, 0.35, 0.5, 0.3
+# What a word of the question is worth where it stands beside the sentence instead of in it.
+IN_TERM, IN_SECTION, IN_NEIGHBOUR, IN_TITLE = 0.8, 0.5, 0.35, 0.3
+STANDING_FALL = 0.25  # from one passage to the next
 ENOUGH = 0.72  # of the best sentence's score: as good as this is quoted too
 SAME = 0.6  # share of common terms above which two sentences say the same
 
@@ -38,91 +37,63 @@ def choose(
     prompt: Prompt, candidates: Sequence[Candidate], similarity: Similarity
 ) -> list[Candidate]:
     """One to four sentences to quote: the best page first, in reading order within a page."""
-    if not candidates:
-        return []
     ranked = rank(prompt, candidates, similarity)
-    chosen: list[Scored] = []
+    chosen: list[Candidate] = []
     for one in ranked:
         if one.score < ENOUGH * ranked[0].score or len(chosen) == MAX_SENTENCES:
             break
-        if not any(_says_the_same(one.candidate, other.candidate) for other in chosen):
-            chosen.append(one)
-    return _in_reading_order([one.candidate for one in chosen])
+        if not any(_says_the_same(one.candidate, other) for other in chosen):
+            chosen.append(one.candidate)
+    return _in_reading_order(chosen)
 
 
 def rank(prompt: Prompt, candidates: Sequence[Candidate], similarity: Similarity) -> list[Scored]:
-    """Best first; ties in reading order."""
-    weights = _term_weights(prompt.query, prompt.passages)
-    covered = [
-        _coverage(candidate, candidates, at, weights) for at, candidate in enumerate(candidates)
+    """The sentences of the shortlist, best first; ties in reading order."""
+    question = Question(prompt.query, prompt.passages)
+    plain = [
+        COVERAGE * _coverage(question, candidates, at) + STANDING * _standing(candidate)
+        for at, candidate in enumerate(candidates)
     ]
-    standing = [1 / (1 + 0.25 * candidate.passage) for candidate in candidates]
-    base = [
-        COVERAGE * cover + STANDING * stand for cover, stand in zip(covered, standing, strict=True)
-    ]
-    order = sorted(range(len(candidates)), key=lambda at: (-base[at], at))
-    shortlist = order[:SHORTLIST]
-    texts = [_in_context(candidates[at]) for at in shortlist]
-    close = similarity(prompt.query, texts)
-    if close is None:
-        scored = [Scored(candidates[at], base[at] / (1 - CLOSENESS)) for at in order]
-    else:
-        scored = [
-            Scored(candidates[at], base[at] + CLOSENESS * max(0.0, near))
-            for at, near in zip(shortlist, close, strict=True)
-        ]
-    return sorted(scored, key=lambda one: -one.score * _fitness(one.candidate))
+    order = sorted(range(len(candidates)), key=lambda at: (-plain[at], at))[:SHORTLIST]
+    close = similarity(prompt.query, [_in_context(candidates[at]) for at in order])
+    scored = []
+    for rank, at in enumerate(order):
+        score = plain[at] + CLOSENESS * max(0.0, close[rank]) if close else plain[at]
+        scored.append(Scored(candidates[at], score * _fitness(candidates[at])))
+    return sorted(scored, key=lambda one: -one.score)
 
 
-def _term_weights(question: str, passages: Sequence[Passage]) -> dict[str, float]:
-    """How much each term of the question tells: rare ones among the passages tell more."""
-    found = Counter(
-        term for passage in passages for term in set(content_terms(passage.text, passage.language))
-    )
-    language = passages[0].language if passages else ""
-    weights = {
-        term: math.log(1 + (len(passages) + 1) / (found[term] + 0.5))
-        for term in content_terms(question, language)
-    }
-    total = sum(weights.values())
-    return {term: weight / total for term, weight in weights.items()} if total else {}
-
-
-def _coverage(
-    candidate: Candidate,
-    candidates: Sequence[Candidate],
-    at: int,
-    weights: Mapping[str, float],
-) -> float:
+def _coverage(question: Question, candidates: Sequence[Candidate], at: int) -> float:
     """The share of the question that a sentence with its surroundings speaks about."""
-    neighbours = " ".join(
+    candidate = candidates[at]
+    beside = [
         other.text
         for other in (*candidates[max(0, at - 1) : at], *candidates[at + 1 : at + 2])
         if (other.passage, other.block) == (candidate.passage, candidate.block)
-    )
+    ]
     places = (
-        (1.0, candidate.text),
-        (IN_TERM, candidate.term),
-        (IN_SECTION, " ".join(candidate.section)),
-        (IN_NEIGHBOUR, neighbours),
-        (IN_TITLE, candidate.title),
+        (1.0, [candidate.text]),
+        (IN_TERM, [candidate.term]),
+        (IN_SECTION, candidate.section),
+        (IN_NEIGHBOUR, beside),
+        (IN_TITLE, [candidate.title]),
     )
-    terms = [(worth, set(content_terms(text, candidate.language))) for worth, text in places]
-    return sum(
-        weight * max((worth for worth, there in terms if term in there), default=0.0)
-        for term, weight in weights.items()
-    )
+    worths = [0.0] * len(question.weights)
+    for worth, texts in reversed(places):
+        for text in texts:
+            for word in question.words_in(text, candidate.language):
+                worths[word] = worth
+    return sum(weight * worth for weight, worth in zip(question.weights, worths, strict=True))
+
+
+def _standing(candidate: Candidate) -> float:
+    return 1 / (1 + STANDING_FALL * candidate.passage)
 
 
 def _fitness(candidate: Candidate) -> float:
-    """Less for what reads badly alone: fragments, very long sentences, pointers back."""
+    """Less for what reads badly alone."""
     length = len(candidate.text)
-    fit = 1.0
-    if length < 30:
-        fit *= 0.85
-    if length > 400:
-        fit *= 0.9
-    return fit
+    return 0.85 if length < 30 else 0.9 if length > 400 else 1.0
 
 
 def _in_context(candidate: Candidate) -> str:
@@ -131,8 +102,8 @@ def _in_context(candidate: Candidate) -> str:
 
 
 def _says_the_same(one: Candidate, other: Candidate) -> bool:
-    ours = set(content_terms(one.text, one.language))
-    theirs = set(content_terms(other.text, other.language))
+    ours = terms_of(one.text, one.language)
+    theirs = terms_of(other.text, other.language)
     return len(ours & theirs) > SAME * min(len(ours), len(theirs))
 
 
@@ -140,6 +111,5 @@ def _in_reading_order(chosen: Sequence[Candidate]) -> list[Candidate]:
     """Pages by their best sentence; sentences of one page as they stand there."""
     pages = list(dict.fromkeys(candidate.number for candidate in chosen))
     return sorted(
-        chosen,
-        key=lambda one: (pages.index(one.number), one.passage, one.block, one.position),
+        chosen, key=lambda one: (pages.index(one.number), one.passage, one.block, one.position)
     )
