@@ -92,17 +92,6 @@ class Page(models.Model):
         return self.title
 
 
-class Segment(models.Model):
-    """A batch of chunks whose postings were written together; merged when there are many."""
-
-    created_at = models.DateTimeField(auto_now_add=True)
-    chunk_count = models.PositiveIntegerField()
-    token_count = models.PositiveBigIntegerField()  # for the average length in BM25
-
-    def __str__(self) -> str:
-        return f"segment {self.pk}"
-
-
 class Chunk(models.Model):
     """A passage of a page: what is retrieved, quoted and cited."""
 
@@ -116,9 +105,6 @@ class Chunk(models.Model):
     word_count = models.PositiveIntegerField()
     # Of language, title, section and text: equal means that postings and vector still hold.
     content_hash = models.CharField(max_length=64)
-    segment = models.ForeignKey(
-        Segment, null=True, on_delete=models.SET_NULL, related_name="chunks"
-    )
 
     class Meta:
         ordering = ("id",)
@@ -130,12 +116,26 @@ class Chunk(models.Model):
         return f"{self.page_id}#{self.position}"
 
 
+class Segment(models.Model):
+    """A batch of chunks whose postings were written together; merged when there are many."""
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    chunk_count = models.PositiveIntegerField()
+    chunk_ids = models.BinaryField()  # little-endian int64, ascending
+    lengths = models.BinaryField()  # little-endian uint32, in words, parallel to chunk_ids
+    dead = models.BinaryField(default=bytes)  # little-endian int64: those removed since
+    languages = models.JSONField(default=dict)  # how many chunks of which language
+
+    def __str__(self) -> str:
+        return f"segment {self.pk}"
+
+
 class Posting(models.Model):
-    """Where a term occurs within one segment: packed parallel arrays, ascending chunk ids."""
+    """Where a term occurs within one segment: packed parallel arrays."""
 
     segment = models.ForeignKey(Segment, on_delete=models.CASCADE, related_name="postings")
     term = models.CharField(max_length=64)
-    chunk_ids = models.BinaryField()  # little-endian int64
+    places = models.BinaryField()  # little-endian uint32, ascending: where in segment.chunk_ids
     frequencies = models.BinaryField()  # little-endian uint16
 
     class Meta:
@@ -154,6 +154,7 @@ class Embedding(models.Model):
         Chunk, primary_key=True, on_delete=models.CASCADE, related_name="embedding"
     )
     vector = models.BinaryField()  # little-endian float32, unit length
+    version = models.PositiveBigIntegerField(db_index=True)  # of the index when it was written
 
     def __str__(self) -> str:
         return f"embedding of {self.pk}"

@@ -1,8 +1,12 @@
-"""The seam for search structures over chunks."""
+"""The seam for search structures over chunks.
+
+A ranking is one query against the whole index: asked for its best, or for the scores of given
+chunks (fusion wants both). Below: models. Above: pipeline, ingest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,8 +21,21 @@ ChunkIds = NDArray[np.int64]  # sorted ascending
 
 @dataclass(frozen=True, slots=True)
 class Scored:
+    """A chunk's score. `coverage`: how much of the query's weight its words hold, in [0, 1]."""
+
     chunk_id: int
     score: float
+    coverage: float = 0.0
+
+
+class Ranking(Protocol):
+    def top(self, k: int, *, allowed: ChunkIds | None = None) -> list[Scored]:
+        """Best first; ties by smaller id; `allowed` restricts to these chunks."""
+        ...
+
+    def at(self, chunk_ids: Sequence[int]) -> list[Scored]:
+        """The scores of these chunks, as far as the index holds them, in the given order."""
+        ...
 
 
 class SparseIndex(Protocol):
@@ -30,10 +47,20 @@ class SparseIndex(Protocol):
 
     def remove(self, chunk_ids: Sequence[int]) -> None: ...
 
+    def rank(self, text: str, *, language: str) -> Ranking:
+        """`language` "" stands for all that are indexed."""
+        ...
+
     def search(
         self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
-    ) -> list[Scored]:
-        """Best first; ties by smaller id; `allowed` restricts to these chunks."""
+    ) -> list[Scored]: ...
+
+    def languages(self) -> tuple[str, ...]:
+        """What is indexed, most frequent first."""
+        ...
+
+    def reconcile(self) -> None:
+        """Forget chunks whose rows are gone without `remove`, as by a cascade."""
         ...
 
     def optimize(self) -> None:
@@ -48,6 +75,18 @@ class DenseIndex(Protocol):
 
     def remove(self, chunk_ids: Sequence[int]) -> None: ...
 
+    def rank(self, vector: Vector) -> Ranking: ...
+
     def search(self, vector: Vector, *, k: int, allowed: ChunkIds | None = None) -> list[Scored]:
         """Best first by cosine in [-1, 1]; ties by smaller id."""
         ...
+
+    def vectors(self, chunk_ids: Sequence[int]) -> Mapping[int, Vector]:
+        """Of those chunks that have one."""
+        ...
+
+    def size(self) -> int:
+        """How many chunks have a vector."""
+        ...
+
+    def reconcile(self) -> None: ...

@@ -1,0 +1,96 @@
+"""Text → index terms: forms, stemmed by language, accents folded. Below: words, stop words.
+
+Above: postings, the pipeline. A query's terms are groups: one word as every indexed language would
+have stemmed it, so that a query needs no language of its own to be found.
+"""
+
+from __future__ import annotations
+
+import threading
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import regex
+import Stemmer
+
+from retrieval.index.stopwords import stop_words
+from retrieval.index.words import MAX_FORM, Form, forms
+
+DEFAULT_LANGUAGE = "en"  # of text that does not say; only its Latin letters are touched by stemming
+MAX_QUERY_TERMS = 200
+MAX_LANGUAGES = 6  # whose stems a query is expanded to
+
+_ALGORITHMS = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
+    "en": "english", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian",
+    "fi": "finnish", "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian",
+    "hy": "armenian", "id": "indonesian", "it": "italian", "lt": "lithuanian", "nb": "norwegian",
+    "ne": "nepali", "nl": "dutch", "nn": "norwegian", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
+_FOLDED = regex.compile(r"[\p{Latin}\p{Greek}\p{Hebrew}\p{Arabic}\p{Cyrillic}]")
+_stemming = threading.Lock()  # a Snowball stemmer is not re-entrant
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTerm:
+    """One word of a query: the terms that stand for it, and how often it was said."""
+
+    variants: tuple[str, ...]
+    count: int = 1
+
+
+def document_terms(text: str, language: str) -> tuple[Counter[str], int]:
+    """How often each term occurs, and the length in words."""
+    language = language or DEFAULT_LANGUAGE
+    counts: Counter[str] = Counter()
+    length = 0
+    for form in forms(text):
+        counts[term(form, language)] += 1
+        length += form.base
+    return counts, length
+
+
+def query_terms(text: str, languages: Iterable[str]) -> list[QueryTerm]:
+    """The words to look for, without stop words unless there is nothing else."""
+    said = list(forms(text, query=True))
+    known = sorted({language or DEFAULT_LANGUAGE for language in languages})[:MAX_LANGUAGES]
+    known = known or [DEFAULT_LANGUAGE]
+    stops = stop_words(spoken_language(said, known))
+    telling = [form for form in said if form.text not in stops]
+    counts: Counter[tuple[str, ...]] = Counter()
+    for form in telling or said:
+        variants = tuple(dict.fromkeys(term(form, language) for language in known))
+        if variants in counts or len(counts) < MAX_QUERY_TERMS:
+            counts[variants] += 1
+    return [QueryTerm(variants, count) for variants, count in counts.items()]
+
+
+def spoken_language(said: Iterable[Form], languages: Sequence[str]) -> str:
+    """Which of these languages a text most likely is in, by its stop words; else the first."""
+    texts = [form.text for form in said]
+    votes = {language: sum(t in stop_words(language) for t in texts) for language in languages}
+    return max(languages, key=lambda language: votes[language])
+
+
+@lru_cache(maxsize=200_000)
+def term(form: Form, language: str) -> str:
+    """The index term of a form: its stem in the language, without accents."""
+    text = form.text
+    if form.stems and (stemmer := _stemmer(language)) is not None:
+        with _stemming:
+            text = stemmer.stemWord(text)
+    if not text.isascii() and _FOLDED.match(text):
+        marked = unicodedata.normalize("NFD", text)
+        text = "".join(c for c in marked if unicodedata.category(c) != "Mn") or text
+    return text[:MAX_FORM]
+
+
+@lru_cache(maxsize=64)
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    algorithm = _ALGORITHMS.get(language)
+    return None if algorithm is None else Stemmer.Stemmer(algorithm)

@@ -1,0 +1,99 @@
+"""BM25 over one query's postings, in numpy. Pure: the database is read before.
+
+Below: arrays, segments. Above: postings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.index.analysis import QueryTerm
+from retrieval.index.arrays import Floats, among, best
+from retrieval.index.base import ChunkIds, Scored
+from retrieval.index.segments import Catalog
+
+K1 = 1.2  # how soon a repeated word stops to count
+B = 0.75  # how much long chunks are held back
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrences:
+    """Where one term occurs in the catalog, and how often."""
+
+    places: NDArray[np.intp]
+    frequencies: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class BM25Ranking:
+    """Scores of all chunks of the catalog for one query."""
+
+    catalog: Catalog
+    scores: Floats
+    coverage: Floats
+
+    def top(self, k: int, *, allowed: ChunkIds | None = None) -> list[Scored]:
+        found = np.flatnonzero(self.scores)
+        if allowed is not None:
+            found = found[among(self.catalog.ids[found], allowed)]
+        places = best(self.catalog.ids[found], self.scores[found], k)
+        return self._scored(found[places])
+
+    def at(self, chunk_ids: Sequence[int]) -> list[Scored]:
+        wanted = np.asarray(chunk_ids, dtype=np.int64)
+        where = np.flatnonzero(among(self.catalog.ids, wanted) & self.catalog.live)
+        scored = {one.chunk_id: one for one in self._scored(where)}
+        return [scored[id_] for id_ in chunk_ids if id_ in scored]
+
+    def _scored(self, places: NDArray[np.intp]) -> list[Scored]:
+        columns = (self.catalog.ids[places], self.scores[places], self.coverage[places])
+        return [Scored(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+
+def rank(
+    catalog: Catalog, terms: Sequence[QueryTerm], occurrences: Mapping[str, Occurrences]
+) -> BM25Ranking:
+    size = len(catalog.ids)
+    scores = np.zeros(size, dtype=np.float32)
+    coverage = np.zeros(size, dtype=np.float32)
+    held_back = K1 * (1 - B + B * catalog.lengths / np.float32(catalog.average))
+    mass = 0.0
+    for term in terms:
+        found = _live(catalog, _either(term.variants, occurrences))
+        count = len(found.places)
+        rarity = log(1 + (catalog.total - count + 0.5) / (count + 0.5)) if catalog.total else 0.0
+        weight = np.float32(rarity * term.count)
+        mass += float(weight)
+        saturated = found.frequencies / (found.frequencies + held_back[found.places])
+        scores[found.places] += weight * np.float32(K1 + 1) * saturated
+        coverage[found.places] += weight
+    if mass:
+        coverage /= np.float32(mass)
+    return BM25Ranking(catalog, scores, np.minimum(coverage, 1.0))
+
+
+def _either(variants: Sequence[str], occurrences: Mapping[str, Occurrences]) -> Occurrences:
+    """One word under several stems: a chunk counts once, with the highest frequency."""
+    found = [occurrences[variant] for variant in variants if variant in occurrences]
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return Occurrences(np.empty(0, np.intp), np.empty(0, np.float32))
+    places = np.concatenate([one.places for one in found])
+    frequencies = np.concatenate([one.frequencies for one in found])
+    unique, inverse = np.unique(places, return_inverse=True)
+    highest = np.zeros(len(unique), dtype=np.float32)
+    np.maximum.at(highest, inverse, frequencies)
+    return Occurrences(unique, highest)
+
+
+def _live(catalog: Catalog, found: Occurrences) -> Occurrences:
+    live = catalog.live[found.places]
+    if live.all():
+        return found
+    return Occurrences(found.places[live], found.frequencies[live])

@@ -1,0 +1,157 @@
+"""The lexical index: packed postings in plain tables, the same on SQLite and PostgreSQL.
+
+One row a term and segment; a segment is written in the transaction of its chunks. Below: analysis,
+segments, bm25, merging. Above: ingest.store writes, the pipeline ranks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from django.db import transaction
+
+from retrieval.index import bm25
+from retrieval.index.analysis import DEFAULT_LANGUAGE, QueryTerm, document_terms, query_terms
+from retrieval.index.arrays import among, pack, unpack
+from retrieval.index.base import ChunkIds, Ranking, Scored
+from retrieval.index.merging import SMALL_CHUNKS, merge_segments
+from retrieval.index.segments import Catalog, CatalogCache
+from retrieval.index.state import index_bump, index_version
+from retrieval.models import Chunk, Posting, Segment
+
+INSERT_ROWS = 1_000
+TRIES = 4  # to read postings and catalog of one version while a sync writes
+
+
+class PostingsIndex:
+    """A SparseIndex. Keep one a process: it caches the catalog."""
+
+    def __init__(self) -> None:
+        self._catalogs = CatalogCache()
+
+    # Writes, inside the caller's transaction
+
+    def add(self, chunks: Sequence[Chunk], *, languages: Sequence[str]) -> None:
+        if not chunks:
+            return
+        index_bump()
+        pairs = zip(chunks, languages, strict=True)
+        indexed = sorted(pairs, key=lambda pair: pair[0].pk)
+        places: dict[str, list[int]] = defaultdict(list)
+        frequencies: dict[str, list[int]] = defaultdict(list)
+        lengths: list[int] = []
+        for place, (chunk, language) in enumerate(indexed):
+            counts, length = document_terms(_text(chunk), language)
+            lengths.append(length)
+            for term, count in counts.items():
+                places[term].append(place)
+                frequencies[term].append(min(count, 65_535))
+        segment = Segment.objects.create(
+            chunk_count=len(indexed),
+            chunk_ids=pack((chunk.pk for chunk, _ in indexed), "<i8"),
+            lengths=pack(lengths, "<u4"),
+            languages=Counter(language or DEFAULT_LANGUAGE for _, language in indexed),
+        )
+        Posting.objects.bulk_create(
+            (
+                Posting(
+                    segment=segment,
+                    term=term,
+                    places=pack(places[term], "<u4"),
+                    frequencies=pack(frequencies[term], "<u2"),
+                )
+                for term in sorted(places)
+            ),
+            batch_size=INSERT_ROWS,
+        )
+        merge_segments(largest=SMALL_CHUNKS)
+
+    def remove(self, chunk_ids: Sequence[int]) -> None:
+        if not chunk_ids:
+            return
+        index_bump()
+        gone = np.unique(np.asarray(chunk_ids, dtype=np.int64))
+        for segment in Segment.objects.only("chunk_ids", "dead", "chunk_count"):
+            hit = gone[among(gone, unpack(segment.chunk_ids, "<i8"))]
+            if not len(hit):
+                continue
+            dead = np.union1d(unpack(segment.dead, "<i8"), hit)
+            if len(dead) == segment.chunk_count:
+                segment.delete()
+            else:
+                segment.dead = pack(dead, "<i8")
+                segment.save(update_fields=["dead"])
+
+    def optimize(self) -> None:
+        with transaction.atomic():
+            index_bump()
+            merge_segments()
+
+    # Reads
+
+    def rank(self, text: str, *, language: str) -> Ranking:
+        catalog = self._catalog()
+        for _ in range(TRIES):
+            terms = query_terms(text, [language] if language else catalog.languages)
+            found = _occurrences(catalog, terms)
+            latest = self._catalog()
+            if latest is catalog:
+                break
+            catalog = latest
+        return bm25.rank(catalog, terms, found)
+
+    def search(
+        self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
+    ) -> list[Scored]:
+        top = self.rank(text, language=language).top(k, allowed=allowed)
+        ids = [one.chunk_id for one in top]
+        if Chunk.objects.filter(pk__in=ids).count() == len(ids):
+            return top
+        self.reconcile()
+        return self.rank(text, language=language).top(k, allowed=allowed)
+
+    def languages(self) -> tuple[str, ...]:
+        return self._catalog().languages
+
+    def reconcile(self) -> None:
+        self._catalogs.reconcile(index_version())
+
+    def _catalog(self) -> Catalog:
+        return self._catalogs.at(index_version())
+
+
+def _text(chunk: Chunk) -> str:
+    """What is searched of a chunk; its nearest heading counts twice."""
+    section = [str(heading) for heading in chunk.section]
+    return "\n".join((chunk.page.title, *section, *section[-1:], chunk.text))
+
+
+def _occurrences(catalog: Catalog, terms: Iterable[QueryTerm]) -> dict[str, bm25.Occurrences]:
+    wanted = [variant for term in terms for variant in term.variants]
+    if not wanted or not catalog.offsets:
+        return {}
+    rows = Posting.objects.filter(term__in=wanted).values_list(
+        "term", "segment_id", "places", "frequencies"
+    )
+    parts: dict[str, list[bm25.Occurrences]] = defaultdict(list)
+    for term, segment, places, frequencies in rows.order_by("term", "segment_id"):
+        if (offset := catalog.offsets.get(segment)) is None:
+            continue
+        parts[term].append(
+            bm25.Occurrences(
+                unpack(places, "<u4").astype(np.intp) + offset,
+                unpack(frequencies, "<u2").astype(np.float32),
+            )
+        )
+    return {term: _joined(found) for term, found in parts.items()}
+
+
+def _joined(parts: list[bm25.Occurrences]) -> bm25.Occurrences:
+    if len(parts) == 1:
+        return parts[0]
+    return bm25.Occurrences(
+        np.concatenate([part.places for part in parts]),
+        np.concatenate([part.frequencies for part in parts]),
+    )

@@ -1,0 +1,50 @@
+"""The version of the index: one row that every write moves and every reader compares.
+
+Below: models. Above: postings, exact, vectors. Moving it first makes writers queue: the row stays
+locked until their transaction ends.
+"""
+
+from __future__ import annotations
+
+import time
+
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Greatest
+
+from retrieval.models import Embedding, IndexState
+
+
+def index_version() -> int:
+    """What readers compare with their caches; any difference means reload."""
+    versions = IndexState.objects.filter(pk=1).values_list("version", flat=True)
+    return versions.first() or 0
+
+
+def index_bump() -> int:
+    """Move the version, inside the caller's transaction.
+
+    It follows the clock, so that it differs after a rollback or a restored database as well.
+    """
+    clock = time.time_ns() // 1000
+    row = IndexState.objects.filter(pk=1)
+    if not row.update(version=Greatest(F("version") + 1, clock)):
+        IndexState.objects.get_or_create(pk=1)
+        row.update(version=Greatest(F("version") + 1, clock))
+    return index_version()
+
+
+def index_embedder() -> str:
+    """Identity of the embedder that made the vectors, "" before there are any."""
+    names = IndexState.objects.filter(pk=1).values_list("embedder", flat=True)
+    return names.first() or ""
+
+
+def embedder_declare(identity: str, dimension: int) -> None:
+    """Say who makes the vectors from now on; those of another embedder go."""
+    if index_embedder() == identity:
+        return
+    with transaction.atomic():
+        index_bump()
+        Embedding.objects.all().delete()
+        IndexState.objects.filter(pk=1).update(embedder=identity, dimension=dimension)
