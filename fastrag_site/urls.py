@@ -4,19 +4,11 @@ Machine routes are declared without a trailing slash; `middleware.optional_slash
 """
 
 from django.contrib import admin
-from django.urls import URLResolver, include, path, re_path
+from django.urls import include, path, re_path
 
 from fastrag_site import health
 from fastrag_site.error_views import api_not_found
 from fastrag_site.schema import DocsView, SchemaView
-
-
-def _routes(prefix: str, module: str) -> list[URLResolver]:
-    try:
-        return [path(prefix, include(module))]
-    except ImportError:
-        return []
-
 
 urlpatterns = [
     path("admin/", admin.site.urls),
@@ -25,8 +17,8 @@ urlpatterns = [
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
     path("metrics", health.show_metrics, name="metrics"),
-    *_routes("api/", "chats.urls"),
-    *_routes("", "retrieval.urls"),
+    path("api/", include("chats.urls")),
+    path("", include("retrieval.urls")),
     re_path(r"^api(/.*)?$", api_not_found),
 ]
 
