@@ -1,0 +1,28 @@
+"""The documentation that the demo cites."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+
+def test_a_page_is_shown_under_the_address_that_the_demo_indexes(client: Client) -> None:
+    page = client.get("/docs/indexing/")
+    assert page.status_code == 200
+    assert '<h1 id="indexing">Indexing</h1>' in page.content.decode()
+
+
+def test_the_menu_stands_after_the_text_so_that_citations_match_the_text_first(
+    client: Client,
+) -> None:
+    html = client.get("/docs/").content.decode()
+    assert html.index("</main>") < html.index("<nav")
+
+
+def test_links_between_pages_lead_to_their_served_addresses(client: Client) -> None:
+    assert '.md"' not in client.get("/docs/getting-started/").content.decode()
+
+
+@pytest.mark.parametrize("name", ["nope", "..", "README", "%2e%2e%2fREADME"])
+def test_a_name_that_is_no_page_is_not_found(client: Client, name: str) -> None:
+    assert client.get(f"/docs/{name}/").status_code == 404
