@@ -119,7 +119,7 @@ class Chunk(models.Model):
 class Segment(models.Model):
     """A batch of chunks whose postings were written together; merged when there are many."""
 
-    created_at = models.DateTimeField(auto_now_add=True)
+    version = models.PositiveBigIntegerField()  # of the index when it was written
     chunk_count = models.PositiveIntegerField()
     chunk_ids = models.BinaryField()  # little-endian int64, ascending
     lengths = models.BinaryField()  # little-endian uint32, in words, parallel to chunk_ids

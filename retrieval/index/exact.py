@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from django.db.models import Count, Sum
 from numpy.typing import NDArray
 
 from retrieval.index.arrays import Floats, among, best, pack, unpack
@@ -128,9 +129,16 @@ def _refreshed(matrix: Matrix, version: int) -> Matrix:
     if matrix.version > version:  # another database, or one that was rolled back
         matrix = EMPTY
     matrix = _with_newer(matrix, version)
-    if Embedding.objects.count() != len(matrix.ids):
+    if not _complete(matrix):
         matrix = _without_gone(matrix)
+        if not _complete(matrix):  # what was read before has come back by a rollback
+            matrix = _with_newer(EMPTY, version)
     return matrix
+
+
+def _complete(matrix: Matrix) -> bool:
+    stored = Embedding.objects.aggregate(count=Count("pk"), ids=Sum("pk"))
+    return stored["count"] == len(matrix.ids) and (stored["ids"] or 0) == int(matrix.ids.sum())
 
 
 def _with_newer(matrix: Matrix, version: int) -> Matrix:

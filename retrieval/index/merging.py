@@ -36,10 +36,10 @@ class Sized:
     live: int
 
 
-def merge_segments(*, largest: int = LARGEST_CHUNKS) -> None:
+def merge_segments(version: int, *, largest: int = LARGEST_CHUNKS) -> None:
     """Merge what is due, inside the caller's transaction. Below `largest` chunks each result."""
     for group in plan(list(_sizes()), largest=largest):
-        _merge(group)
+        _merge(group, version)
 
 
 def plan(segments: Sequence[Sized], *, largest: int = LARGEST_CHUNKS) -> list[list[int]]:
@@ -92,7 +92,7 @@ def _sizes() -> Iterator[Sized]:
         yield Sized(pk, total, total - len(dead) // 8)
 
 
-def _merge(group: Sequence[int]) -> None:
+def _merge(group: Sequence[int], version: int) -> None:
     old = list(Segment.objects.filter(pk__in=group).order_by("pk"))
     ids = {segment.pk: unpack(segment.chunk_ids, "<i8") for segment in old}
     alive = {segment.pk: _alive(ids[segment.pk], segment.dead) for segment in old}
@@ -104,6 +104,7 @@ def _merge(group: Sequence[int]) -> None:
         for segment in old:
             spoken.update(segment.languages)
         new = Segment.objects.create(
+            version=version,
             chunk_count=len(kept),
             chunk_ids=pack(kept[order], "<i8"),
             lengths=pack(np.concatenate(lengths)[order], "<u4"),

@@ -36,7 +36,7 @@ class PostingsIndex:
     def add(self, chunks: Sequence[Chunk], *, languages: Sequence[str]) -> None:
         if not chunks:
             return
-        index_bump()
+        version = index_bump()
         pairs = zip(chunks, languages, strict=True)
         indexed = sorted(pairs, key=lambda pair: pair[0].pk)
         places: dict[str, list[int]] = defaultdict(list)
@@ -49,6 +49,7 @@ class PostingsIndex:
                 places[term].append(place)
                 frequencies[term].append(min(count, 65_535))
         segment = Segment.objects.create(
+            version=version,
             chunk_count=len(indexed),
             chunk_ids=pack((chunk.pk for chunk, _ in indexed), "<i8"),
             lengths=pack(lengths, "<u4"),
@@ -66,7 +67,7 @@ class PostingsIndex:
             ),
             batch_size=INSERT_ROWS,
         )
-        merge_segments(largest=SMALL_CHUNKS)
+        merge_segments(version, largest=SMALL_CHUNKS)
 
     def remove(self, chunk_ids: Sequence[int]) -> None:
         if not chunk_ids:
@@ -86,8 +87,7 @@ class PostingsIndex:
 
     def optimize(self) -> None:
         with transaction.atomic():
-            index_bump()
-            merge_segments()
+            merge_segments(index_bump())
 
     # Reads
 

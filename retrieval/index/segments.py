@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -40,7 +41,7 @@ class Catalog:
 class CatalogCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._segments: dict[int, _Segment] = {}
+        self._segments: dict[tuple[int, int], _Segment] = {}  # by id and version
         self._catalog: Catalog | None = None
 
     def at(self, version: int) -> Catalog:
@@ -65,48 +66,48 @@ class CatalogCache:
                 self._catalog = _counted(replace(catalog, live=live))
 
     def _load(self, version: int) -> Catalog:
-        rows = list(Segment.objects.order_by("pk").values_list("pk", "dead", "languages"))
-        missing = [pk for pk, _, _ in rows if pk not in self._segments]
-        new = Segment.objects.filter(pk__in=missing).values_list("pk", "chunk_ids", "lengths")
+        rows = Segment.objects.order_by("pk").values_list("pk", "version", "dead", "languages")
+        known = list(rows)
+        missing = [row[0] for row in known if row[:2] not in self._segments]
+        columns = ("pk", "version", "chunk_ids", "lengths")
         found = dict(self._segments)
-        for pk, ids, lengths in new:
-            found[pk] = _Segment(unpack(ids, "<i8"), unpack(lengths, "<u4").astype(np.float32))
+        for pk, stamp, ids, lengths in Segment.objects.filter(pk__in=missing).values_list(*columns):
+            packed = _Segment(unpack(ids, "<i8"), unpack(lengths, "<u4").astype(np.float32))
+            found[pk, stamp] = packed
         # A segment that was merged away between the two reads is left out: the caller sees that
         # the version moved and asks again.
-        rows = [row for row in rows if row[0] in found]
-        self._segments = {pk: found[pk] for pk, _, _ in rows}
-        return _end_to_end(version, self._segments, rows)
+        known = [row for row in known if row[:2] in found]
+        self._segments = {row[:2]: found[row[:2]] for row in known}
+        parts = [
+            (pk, found[pk, stamp], unpack(dead, "<i8"), languages)
+            for pk, stamp, dead, languages in known
+        ]
+        return _end_to_end(version, parts)
 
 
 def _end_to_end(
-    version: int,
-    segments: dict[int, _Segment],
-    rows: list[tuple[int, bytes | memoryview, dict[str, int]]],
+    version: int, parts: Sequence[tuple[int, _Segment, ChunkIds, dict[str, int]]]
 ) -> Catalog:
     offsets: dict[int, int] = {}
     spoken: Counter[str] = Counter()
+    live: list[Mask] = []
     offset = 0
-    for pk, _, languages in rows:
+    for pk, segment, dead, languages in parts:
         offsets[pk] = offset
-        offset += len(segments[pk].ids)
+        offset += len(segment.ids)
+        live.append(~among(segment.ids, dead) if len(dead) else np.ones(len(segment.ids), bool))
         spoken.update(languages)
-    parts = list(segments.values())
-    ids = np.concatenate([part.ids for part in parts] or [np.empty(0, np.int64)])
-    lengths = np.concatenate([part.lengths for part in parts] or [np.empty(0, np.float32)])
-    live = np.ones(len(ids), dtype=bool)
-    for pk, dead, _ in rows:
-        if dead:
-            start, segment = offsets[pk], segments[pk]
-            live[start : start + len(segment.ids)] &= ~among(segment.ids, unpack(dead, "<i8"))
-    ordered = sorted(spoken, key=lambda language: (-spoken[language], language))
+    segments = [segment for _, segment, _, _ in parts]
     return _counted(
         Catalog(
             version=version,
             offsets=offsets,
-            ids=ids,
-            lengths=lengths,
-            live=live,
-            languages=tuple(ordered),
+            ids=np.concatenate([part.ids for part in segments] or [np.empty(0, np.int64)]),
+            lengths=np.concatenate(
+                [part.lengths for part in segments] or [np.empty(0, np.float32)]
+            ),
+            live=np.concatenate(live or [np.empty(0, dtype=bool)]),
+            languages=tuple(sorted(spoken, key=lambda name: (-spoken[name], name))),
             total=0,
             average=0.0,
         )
