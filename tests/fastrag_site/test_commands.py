@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+import uvicorn
 from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import CommandError, call_command, get_commands
@@ -103,3 +105,42 @@ def test_our_runserver_is_the_one() -> None:
 def test_asking_for_wsgi_says_what_to_run() -> None:
     with pytest.raises(ImproperlyConfigured, match="uvicorn fastrag_site"):
         importlib.import_module("fastrag_site.wsgi")
+
+
+@database
+@pytest.mark.parametrize(
+    ("arguments", "host", "port"),
+    [
+        ((), "127.0.0.1", 8000),
+        (("8001",), "127.0.0.1", 8001),
+        (("0:8001",), "0.0.0.0", 8001),
+        (("192.0.2.1:80",), "192.0.2.1", 80),
+        (("[::1]:8001",), "::1", 8001),
+        (("--ipv6",), "::1", 8000),
+    ],
+)
+def test_runserver_listens_where_djangos_would(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], host: str, port: int
+) -> None:
+    called: dict[str, Any] = {}
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: called.update(options, app=app))
+    call_command("runserver", *arguments, "--noreload", stdout=StringIO(), stderr=StringIO())
+    assert (called["host"], called["port"], called["reload"]) == (host, port, False)
+    assert called["app"] == "fastrag_site.asgi:application"
+
+
+@database
+def test_runserver_watches_our_code_and_nothing_that_the_site_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    called: dict[str, Any] = {}
+    monkeypatch.setattr(uvicorn, "run", lambda app, **options: called.update(options))
+    call_command("runserver", stdout=StringIO(), stderr=StringIO())
+    assert called["reload"] is True
+    names = {Path(folder).name for folder in called["reload_dirs"]}
+    assert names == {"fastrag_site", "chats", "retrieval", "templates"}
+
+
+def test_a_wrong_address_is_refused() -> None:
+    with pytest.raises(CommandError, match="not a valid port"):
+        call_command("runserver", "nonsense:x")
