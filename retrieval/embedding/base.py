@@ -8,24 +8,31 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+Vector = NDArray[np.float32]
+
 
 class Embedder(Protocol):
-    """Encodes text as unit vectors. Raises EmbedderUnavailable when its weights or server are out.
+    """Encodes text as unit vectors. Safe in threads; cheap to construct, loads at first use.
 
-    `identity` names model and version: vectors of another identity are stale.
+    Every member may raise EmbedderUnavailable when its weights or server are out.
     """
 
-    identity: str
-    dimension: int
+    @property
+    def identity(self) -> str:
+        """Model, version and arithmetic: vectors of another identity are stale."""
+        ...
 
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    @property
+    def dimension(self) -> int: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
         """(n,) texts → (n, dimension) float32, rows of unit length."""
         ...
 
-    def embed_query(self, text: str) -> NDArray[np.float32]:
+    def embed_query(self, text: str) -> Vector:
         """One text → (dimension,) float32 of unit length."""
         ...
 
     def weight(self, language: str) -> float:
-        """Share of the dense leg in convex fusion for a language ("" unknown), in [0, 1]."""
+        """How far the dense leg counts for a language ("" unknown), from 0 to 1, its full share."""
         ...

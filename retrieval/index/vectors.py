@@ -1,0 +1,74 @@
+"""Fills in the vectors that chunks lack, a batch at a time, and can stop and go on anywhere.
+
+The model runs outside of any transaction; each batch is stored in a short one of its own.
+Below: embedding, exact, state. Above: ingest.vectorise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from django.db import transaction
+
+from retrieval.embedding import embedder
+from retrieval.index import dense_index
+from retrieval.index.base import Vector
+from retrieval.index.state import embedder_declare, index_embedder
+from retrieval.models import Chunk
+
+BATCH = 128  # chunks a transaction: a few seconds of work at most
+
+Report = Callable[[int, int], None]
+
+
+def fill_vectors(*, progress: Report | None = None) -> int:
+    """Embed every chunk without a vector; how many. `progress(done, total)` after each batch.
+
+    Raises EmbedderUnavailable; what was filled until then stays. Vectors of another embedder are
+    stale: they go first.
+    """
+    model = embedder()
+    if model is None:
+        return 0
+    identity = model.identity
+    embedder_declare(identity, model.dimension)
+    total = Chunk.objects.filter(embedding__isnull=True).count()
+    done = 0
+    for batch in _batches():
+        vectors = model.embed_passages([passage_text(chunk) for chunk in batch])
+        if not _store(identity, [chunk.pk for chunk in batch], vectors):
+            break  # another process has changed to another embedder
+        done += len(batch)
+        if progress is not None:
+            progress(done, max(done, total))
+    return done
+
+
+def passage_text(chunk: Chunk) -> str:
+    """What is embedded: the passage below its title and headings."""
+    headings = [heading for heading in chunk.section if heading != chunk.page.title]
+    return "\n".join((" › ".join((chunk.page.title, *headings)), chunk.text))
+
+
+def _batches() -> Iterator[list[Chunk]]:
+    last = 0
+    while True:
+        waiting = Chunk.objects.filter(embedding__isnull=True, pk__gt=last).order_by("pk")
+        columns = ("text", "section", "page__title")
+        batch = list(waiting.select_related("page").only(*columns)[:BATCH])
+        if not batch:
+            return
+        last = batch[-1].pk
+        yield batch
+
+
+def _store(identity: str, chunk_ids: Sequence[int], vectors: Vector) -> bool:
+    """Store what still has its chunk; False where these vectors are stale by now."""
+    with transaction.atomic():
+        if index_embedder() != identity:
+            return False
+        rows = Chunk.objects.select_for_update(no_key=True).filter(pk__in=chunk_ids).order_by("pk")
+        existing = set(rows.values_list("pk", flat=True))
+        places = [place for place, id_ in enumerate(chunk_ids) if id_ in existing]
+        dense_index().add([chunk_ids[place] for place in places], vectors[places])
+    return True
