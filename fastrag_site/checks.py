@@ -111,7 +111,7 @@ def _backends(current: Conf) -> Iterator[CheckMessage]:
             yield Error(f"{name} names no BACKEND.", hint=hint, id="fastrag.E007")
             continue
         except ImportError as error:
-            yield Warning(f"{name} has no usable BACKEND: {error}", id="fastrag.E007")
+            yield Error(f"{name} has no usable BACKEND: {error}", id="fastrag.E007")
             continue
         try:
             inspect.signature(factory).bind(**spec.get("OPTIONS", {}))
