@@ -64,21 +64,20 @@ class Writing:
         self._handover: Handover[Sources | Delta] = Handover()
         self._work: asyncio.Task[Verdict] | None = None
         self._heart: asyncio.Task[None] | None = None
-        self._outcome: Outcome | None = None
+        self._ending: asyncio.Task[Outcome] | None = None
 
     def events(self) -> AsyncGenerator[Sources | Delta, None]:
         """Start to write; what comes of it until the work has ended."""
         self._work = asyncio.create_task(self._write())
-        self._work.add_done_callback(lambda _: self._handover.close())
+        self._work.add_done_callback(self._after_work)
         self._heart = asyncio.create_task(self._beat(self._work))
         return self._handover.items()
 
     async def finish(self) -> Outcome:
         """Stop what still runs and settle, once. Not to be stopped by a cancellation."""
-        if self._outcome is None:
-            await to_the_end(self._end())
-        assert self._outcome is not None
-        return self._outcome
+        ending = self._begin_to_end()
+        await to_the_end(_over(ending))
+        return ending.result()
 
     # The work
 
@@ -175,7 +174,17 @@ class Writing:
 
     # The end
 
-    async def _end(self) -> None:
+    def _after_work(self, work: asyncio.Task[Verdict]) -> None:
+        """Settle at once: the reader may stand still for long, or never come back."""
+        self._handover.close()
+        self._begin_to_end()
+
+    def _begin_to_end(self) -> asyncio.Task[Outcome]:
+        if self._ending is None:
+            self._ending = asyncio.create_task(self._end())
+        return self._ending
+
+    async def _end(self) -> Outcome:
         verdict = await self._verdict()
         outcome = Outcome(
             finish_reason=verdict.finish_reason,
@@ -187,11 +196,12 @@ class Writing:
             first_token_ms=self._first_token_ms,
             duration_ms=self._elapsed_ms(),
         )
-        self._outcome = await settle_surely(self.exchange.message_id, outcome)
-        _count(self._outcome)
+        outcome = await settle_surely(self.exchange.message_id, outcome)
         if self._heart is not None:
             self._heart.cancel()
         self._slot.release()
+        _count(outcome)
+        return outcome
 
     async def _verdict(self) -> Verdict:
         if self._work is None:
@@ -206,6 +216,10 @@ class Writing:
 
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._began) * 1000)
+
+
+async def _over(task: asyncio.Task[Outcome]) -> None:
+    await asyncio.wait((task,))
 
 
 def _count(outcome: Outcome) -> None:

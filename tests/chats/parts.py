@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from chats.generation.base import Finished, Piece, Prompt, StopReason, Token, Usage
 from retrieval.types import Fragment, Hit, Query, Retrieved, Scores, Stage
@@ -100,3 +104,23 @@ def retriever(
         return result
 
     return retrieve
+
+
+class SlowEmbedder:
+    """Makes every search take a while."""
+
+    identity = "slow"
+    dimension = 2
+
+    def __init__(self, *, seconds: float = 2.0) -> None:
+        self.seconds = seconds
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.tile(np.array([1, 0], np.float32), (len(texts), 1))
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        time.sleep(self.seconds)
+        return np.array([1, 0], np.float32)
+
+    def weight(self, language: str) -> float:
+        return 0.5

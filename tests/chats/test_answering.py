@@ -33,10 +33,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 ANN = Owner(session_key="a-session")
 PAGES = found(hit(1), hit(2))
+FINDS_PAGES = retriever(PAGES)
 
 
 async def open_writing(
-    model: Any, *, retrieve: Retrieve = retriever(PAGES), question: str = "Why?", **where: Any
+    model: Any, *, retrieve: Retrieve = FINDS_PAGES, question: str = "Why?", **where: Any
 ) -> Writing:
     asked = await in_thread(
         services.generation_open, owner=ANN, question=question, model=model.identity, **where
@@ -243,9 +244,10 @@ async def test_the_bound_holds_while_the_client_does_not_read() -> None:
     with override_settings(FASTRAG={"GENERATION_SECONDS": 0.2}):
         events, _ = await start(EndlessModel())
         await until_text(events)
-        await asyncio.sleep(0.3)
-        rest = [event async for event in events]
-    end = end_of(rest)
+        async with asyncio.timeout(5):
+            while not await Message.objects.filter(error_code="TIMEOUT").aexists():
+                await asyncio.sleep(0.01)
+        end = end_of([event async for event in events])
     assert end.error is not None and end.error.code == "TIMEOUT"
 
 

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from chats import answering, selectors
 from chats.events import Delta, Event, FinishReason, MessageEnd, MessageStart, Source, Sources
 from chats.models import Chat
-from fastrag_site.errors import RequestRefused
+from fastrag_site.errors import ChatNotFound, RequestRefused
 from fastrag_site.owners import Owner
 from fastrag_site.threads import in_thread
 from retrieval.ingest.fragments import directive
@@ -74,7 +74,7 @@ def _place_of(chat: str | None) -> tuple[Owner, UUID | None]:
     chat_id = selectors.chat_id_from(chat)
     found = Chat.objects.filter(pk=chat_id).first()
     if found is None:
-        raise selectors.ChatNotFound
+        raise ChatNotFound
     return Owner(user_id=found.user_id, session_key=found.session_key), chat_id
 
 
