@@ -1,4 +1,4 @@
-"""Where an HTML page leads. Pure; below: urls, above: the crawl session."""
+"""Where an HTML page leads. Pure; below: charset, html.guard, urls; above: reading."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
-from w3lib.encoding import html_to_unicode
 
+from retrieval.ingest.charset import decode
 from retrieval.ingest.crawl.directives import Directives, read_directives
 from retrieval.ingest.crawl.urls import resolve
+from retrieval.ingest.html.guard import tame
 
 MAX_LINKS = 10_000  # a page
 
@@ -24,9 +25,9 @@ class PageLinks:
     refresh: str | None = None  # target of <meta http-equiv="refresh">
 
 
-def read_links(body: bytes, *, content_type: str, url: str, robot: str) -> PageLinks:
-    _, text = html_to_unicode(content_type or None, body, default_encoding="utf-8")
-    tree = LexborHTMLParser(text)
+def read_links(body: bytes, *, charset: str | None, url: str, robot: str) -> PageLinks:
+    """`charset`: as the header declared it."""
+    tree = LexborHTMLParser(tame(decode(body, charset)))
     if _meta_directives(tree, robot).nofollow:
         return PageLinks()
     base = _base(tree, url)

@@ -31,13 +31,10 @@ class ChildLost(Exception):
 class Child:
     """`job`: frames to send, made as they are needed. `seconds`: for the whole job."""
 
-    def __init__(
-        self, job: Iterator[bytes], *, seconds: float, silence: float | None = None
-    ) -> None:
+    def __init__(self, job: Iterator[bytes], *, seconds: float) -> None:
         self._job = job
         self._rest = memoryview(b"")
         self._seconds = seconds
-        self._silence = SILENCE_SECONDS if silence is None else silence
         self._stderr = bytearray()
         self._decoder = Decoder()
         pipe = subprocess.PIPE
@@ -60,9 +57,9 @@ class Child:
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stderr, selectors.EVENT_READ)
             while True:
-                ready = selector.select(min(self._silence, max(0.0, ends - monotonic())))
+                ready = selector.select(min(SILENCE_SECONDS, max(0.0, ends - monotonic())))
                 if monotonic() >= ends:
-                    raise ChildLost(f"the crawl took longer than {self._seconds:.0f} seconds")
+                    raise ChildLost(f"the crawl took longer than {self._seconds:g} seconds")
                 if not ready:
                     raise ChildLost("the crawler stopped responding")
                 for key, _ in ready:

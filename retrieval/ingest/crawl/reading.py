@@ -25,13 +25,12 @@ class Reading:
 
 def read(reply: Reply, *, url: str, robot: str) -> Reading:
     """`url`: as it was asked for, the base of relative links."""
-    content_type = reply.header("content-type")
-    declared, charset = media.parse_content_type(content_type)
+    declared, charset = media.parse_content_type(reply.header("content-type"))
     media_type = media.document_type(declared, url, reply.body)
     asked = read_directives(reply.headers.get("x-robots-tag", ()), robot=robot)
     page = PageLinks()
     if media_type in media.HTML and not asked.nofollow:
-        page = read_links(reply.body, content_type=content_type, url=url, robot=robot)
+        page = read_links(reply.body, charset=charset, url=url, robot=robot)
     return Reading(
         media_type=media_type,
         charset=charset,

@@ -23,18 +23,16 @@ MAX_REFUSED = 10_000  # host names remembered
 class GuardedResolver:
     """Passes public addresses on; of the trusted host (as `host_name` spells it), all."""
 
-    def __init__(self, inner: Any, *, trusted_host: str | None) -> None:
+    def __init__(self, inner: Any, *, trusted_host: str | None, reactor: Any = None) -> None:
         self._inner = inner
+        self._reactor = reactor
         self._trusted = trusted_host
         self._refused: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Any, reactor: Any) -> GuardedResolver:
-        guard = cls(reactor.nameResolver, trusted_host=crawler.settings["TRUSTED_HOST"])
-        guard._reactor = reactor
-        return guard
-
-    _reactor: Any = None
+        trusted = crawler.settings["TRUSTED_HOST"]
+        return cls(reactor.nameResolver, trusted_host=trusted, reactor=reactor)
 
     def install_on_reactor(self) -> None:
         self._reactor.installNameResolver(self)

@@ -78,9 +78,10 @@ class Session:
             self._fail(refusal.reason)
         return self._skip(target, refusal.reason, transient=refusal.transient)
 
-    def end(self) -> CrawlEnd:
+    def end(self, *, finished: bool = True) -> CrawlEnd:
+        """`finished`: whoever fetches had nothing left to do."""
         failure = self._failure
-        if failure is None and not self._frontier.idle:
+        if failure is None and not (finished and self._frontier.idle):
             failure = "the crawl broke off; the log says why"
         complete = failure is None and self._frontier.exhausted and not self._incomplete
         return CrawlEnd(complete=complete, failure=failure)

@@ -89,11 +89,11 @@ class PageSpider(Spider):  # type: ignore[misc]
         if not may_be_document(declared):
             raise StopDownload(fail=False)
 
-    async def _closed(self) -> None:
+    async def _closed(self, reason: str) -> None:
         if self._beat:
             self._beat.cancel()
         await self._output.flush()
-        await self._output.send(self._session.end())
+        await self._output.send(self._session.end(finished=reason == "finished"))
 
 
 def _texts(headers: Headers) -> dict[str, tuple[str, ...]]:

@@ -6,7 +6,7 @@ import os
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -164,8 +164,11 @@ def crawled(
 
 def children() -> list[int]:
     """Process ids of this process's living children."""
-    tasks = Path("/proc/self/task").glob("*/children")
-    return [int(pid) for task in tasks for pid in task.read_text().split()]
+    found: list[int] = []
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # a thread that just ended
+            found += map(int, task.read_text().split())
+    return found
 
 
 def _children_peak() -> int:

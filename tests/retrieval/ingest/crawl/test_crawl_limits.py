@@ -107,7 +107,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def crawl(server: Server) -> Crawled:
-    return crawled(server.url(), CRAWL_MAX_BYTES=CAP, CRAWL_TIMEOUT_SECONDS=1.0, CRAWL_RETRIES=0)
+    return crawled(server.url(), CRAWL_MAX_BYTES=CAP, CRAWL_TIMEOUT_SECONDS=2.0, CRAWL_RETRIES=0)
 
 
 @pytest.mark.parametrize("number", range(len(BOMBS)))

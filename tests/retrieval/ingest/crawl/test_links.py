@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from retrieval.ingest.crawl.links import MAX_LINKS, PageLinks, read_links
 
 
-def read(
-    html: str | bytes, url: str = "http://h/docs/a", content_type: str = "text/html"
-) -> PageLinks:
+def read(html: str | bytes, url: str = "http://h/docs/a", charset: str | None = None) -> PageLinks:
     body = html.encode() if isinstance(html, str) else html
-    return read_links(body, content_type=content_type, url=url, robot="FastragSite")
+    return read_links(body, charset=charset, url=url, robot="FastragSite")
 
 
 def test_links_are_absolute_normal_and_in_page_order() -> None:
@@ -63,7 +65,22 @@ def test_the_charset_of_the_page_is_found() -> None:
     html = '<meta charset="windows-1251"><a href="/страница"></a>'.encode("windows-1251")
     expected = ("http://h/%D1%81%D1%82%D1%80%D0%B0%D0%BD%D0%B8%D1%86%D0%B0",)
     assert read(html).links == expected
-    assert read('<a href="/é">'.encode("utf-16"), content_type="").links == ("http://h/%C3%A9",)
+    assert read('<a href="/é">'.encode("utf-16")).links == ("http://h/%C3%A9",)
+
+
+@given(st.binary(max_size=200), st.none() | st.text(max_size=10))
+def test_any_bytes_are_a_page(body: bytes, charset: str | None) -> None:
+    assert read(b"<a href=x>" + body, charset=charset) is not None
+
+
+@pytest.mark.parametrize("charset", ["base64", "hex", "idna", "undefined", "utf-7", "x" * 500])
+def test_a_charset_that_is_no_charset_does_no_harm(charset: str) -> None:
+    html = f'<meta charset="{charset}"><a href="/x">'
+    assert read(html, charset=charset).links == ("http://h/x",)
+
+
+def test_a_million_open_elements_do_not_hold_the_crawl_up() -> None:
+    assert read('<a href="/x"></a>' + "<div>" * 1_000_000).links == ("http://h/x",)
 
 
 def test_the_links_of_a_page_are_bounded() -> None:

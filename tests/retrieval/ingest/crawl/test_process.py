@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -41,14 +42,13 @@ def request(server: Server) -> CrawlRequest:
     )
 
 
-def end_after(server: Server, act: object, **conf: object) -> CrawlEnd:
+def end_after(server: Server, act: Callable[[int], None]) -> CrawlEnd:
     """The end of a crawl whose child is treated with `act(pid)` after the first page."""
     before = set(children())
-    with override_settings(FASTRAG={**QUICK, **conf}), closing(crawl(request(server))) as items:
+    with override_settings(FASTRAG=QUICK), closing(crawl(request(server))) as items:
         assert isinstance(next(items), Fetched)
         (pid,) = set(children()) - before
-        if callable(act):
-            act(pid)
+        act(pid)
         *_, end = items
     assert isinstance(end, CrawlEnd)
     assert not alive(pid)
@@ -72,16 +72,25 @@ def test_a_child_that_dies_ends_the_crawl_with_a_failure() -> None:
 
 
 def test_a_child_that_falls_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipe, "SILENCE_SECONDS", 2.0)
+    def silence(pid: int) -> None:
+        monkeypatch.setattr(pipe, "SILENCE_SECONDS", 0.3)
+        os.kill(pid, signal.SIGSTOP)
+
     with serving({"/": linking("a"), "/a": hanging}) as server:
-        end = end_after(server, lambda pid: os.kill(pid, signal.SIGSTOP))
+        end = end_after(server, silence)
     assert end == CrawlEnd(complete=False, failure="the crawler stopped responding")
 
 
-def test_a_crawl_that_takes_too_long_fails() -> None:
-    with serving({"/": linking("a"), "/a": hanging}) as server:
-        end = end_after(server, None, CRAWL_SECONDS=2.0)
-    assert end == CrawlEnd(complete=False, failure="the crawl took longer than 2 seconds")
+def test_a_crawl_that_takes_too_long_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import sys, time\n"
+        "from retrieval.ingest.crawl.wire import encode\n"
+        "while True:\n"
+        "    sys.stdout.buffer.write(encode('alive', {})); sys.stdout.flush(); time.sleep(0.01)\n"
+    )
+    monkeypatch.setattr(pipe, "COMMAND", (sys.executable, "-c", code))
+    end = crawled("http://127.0.0.1:9/", CRAWL_SECONDS=0.5).end
+    assert end == CrawlEnd(complete=False, failure="the crawl took longer than 0.5 seconds")
 
 
 def test_a_child_that_cannot_start_is_a_failure_with_its_last_words_in_the_log(

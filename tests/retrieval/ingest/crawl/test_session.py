@@ -324,5 +324,6 @@ def test_an_address_without_an_outcome_makes_the_crawl_fail() -> None:
         robot="r",
         window=1,
     )
+    assert session.end(finished=False).failure is not None
     list(session.targets())
     assert session.end().failure is not None
