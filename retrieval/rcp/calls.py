@@ -19,10 +19,11 @@ from collections.abc import (
     Generator,
     Sequence,
 )
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
+from weakref import WeakKeyDictionary
 
 from retrieval.rcp.errors import BackendUnavailable, Cancelled, RcpError, error_of, logger
 from retrieval.rcp.inflight import DeadlineKeeper, InFlight, Key
@@ -64,13 +65,16 @@ class Runtime:
         self.in_flight = InFlight(limits.concurrency + limits.backlog)
         self.deadlines = DeadlineKeeper(self.in_flight, limits.deadline_seconds)
         self.pool = WorkerPool(limits.concurrency)
-        self.loop = LoopThread()
-        self._async_slots: asyncio.Semaphore | None = None
+        self.loop = LoopThread()  # for async handlers of transports that have no loop
+        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
+        self._slots = WeakKeyDictionary()
 
     def async_slots(self) -> asyncio.Semaphore:
-        if self._async_slots is None:
-            self._async_slots = asyncio.Semaphore(self.limits.concurrency)
-        return self._async_slots
+        """The running loop's share of concurrency."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._slots:
+            self._slots[loop] = asyncio.Semaphore(self.limits.concurrency)
+        return self._slots[loop]
 
     def start(self) -> None:
         """Begin to watch deadlines; idempotent."""
@@ -86,7 +90,7 @@ class Runtime:
 
 class Call:
     __slots__ = (
-        "_claim", "_done", "_on_loop", "_peer", "_progress", "_runtime", "_task",
+        "_claim", "_done", "_loop", "_peer", "_progress", "_runtime", "_task",
         "deadline", "id", "key", "notes", "params", "route", "settled", "token",
     )  # fmt: skip
 
@@ -112,8 +116,8 @@ class Call:
         self._runtime = runtime
         self._claim = threading.Lock()
         self._progress = 0.0
-        self._on_loop = False
-        self._task: asyncio.Task[None] | None = None  # set by itself, once it runs
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
 
     # For handlers, through `current_call()`.
 
@@ -141,7 +145,7 @@ class Call:
     # For transports.
 
     def start(self) -> None:
-        """Run on the pool or, for an async handler, on the loop; returns at once."""
+        """Run on the pool or, for an async handler, on the running loop; returns at once."""
         if self.route.is_async:
             self._launch(None)
         else:
@@ -169,8 +173,10 @@ class Call:
 
     def abort(self, error: RcpError) -> None:
         """Answer with this error unless answered, and stop the handler as soon as it can be."""
-        if not self.settled and self._settle(failure(self.id, error)) and self._on_loop:
-            self._runtime.loop.get().call_soon_threadsafe(self._cancel_task)
+        if self.settled or not self._settle(failure(self.id, error)) or self._loop is None:
+            return
+        with suppress(RuntimeError):  # the loop is closed, and its tasks with it
+            self._loop.call_soon_threadsafe(self._cancel_task)
 
     # Settling.
 
@@ -216,8 +222,13 @@ class Call:
                     self._peer.outlet.frame(text, self, wait=True)
 
     def _launch(self, outcome: Awaitable[Any] | AsyncGenerator[Any, None] | None) -> None:
-        self._on_loop = True
-        asyncio.run_coroutine_threadsafe(self._run_async(outcome), self._runtime.loop.get())
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop = self._runtime.loop.get()
+            asyncio.run_coroutine_threadsafe(self._run_async(outcome), self._loop)
+        else:
+            self._task = self._loop.create_task(self._run_async(outcome))
 
     async def _run_async(self, outcome: Awaitable[Any] | AsyncGenerator[Any, None] | None) -> None:
         _current.set(self)
@@ -225,7 +236,8 @@ class Call:
         try:
             async with self._runtime.async_slots():
                 if not self.settled:
-                    outcome = outcome or self.route.handler(self.params)
+                    if outcome is None:
+                        outcome = self.route.handler(self.params)
                     if isinstance(outcome, AsyncGenerator):
                         self._succeed(await self._drain_async(outcome))
                     else:

@@ -64,8 +64,8 @@ class Lifecycle:
         if min(read["protocolVersion"], PROTOCOL_VERSION) < 1:
             raise VersionMismatch(f"this server speaks protocol version {PROTOCOL_VERSION}")
         result = self.describe()
-        if session.public_id is not None:
-            result["_meta"]["session"] = session.public_id
+        if not session.unique_ids:  # HTTP: what this caller may scope its ids with
+            result["_meta"]["session"] = session.public_id or new_session_id()
         if not session.stateless:
             session.client = read
             offered = self._advertised.get("log")

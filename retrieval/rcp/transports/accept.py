@@ -10,6 +10,8 @@ def wants_event_stream(accept: str) -> bool:
 
     Wild cards ask for nothing in particular, so they get JSON.
     """
+    if EVENT_STREAM not in accept.lower():
+        return False
     qualities = dict(_qualities(accept))
     stream = qualities.get(EVENT_STREAM, 0.0)
     return stream > 0.0 and stream >= qualities.get("application/json", 0.0)

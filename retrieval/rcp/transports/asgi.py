@@ -9,18 +9,19 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import aclosing
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from retrieval.rcp.errors import InvalidRequest, NotFound, PayloadTooLarge, RcpError, error_of
+from retrieval.rcp.session import Caller
 from retrieval.rcp.transports.http import (
     ANYONE,
-    SESSION_HEADER,
+    Headers,
     HttpEndpoint,
     HttpReply,
     HttpRequest,
     Identify,
     refusal,
-    reply_of,
 )
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -29,6 +30,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 ROOT = "/rcp"
+ROOT_SLASH = f"{ROOT}/"
+PATIENCE_SECONDS = 0.02
 
 
 class RcpApp:
@@ -39,85 +42,109 @@ class RcpApp:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        try:
-            await self._serve(scope, receive, send)
-        except RcpError as error:
-            await _send(refusal(error), send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
-        if path != ROOT and not path.startswith(f"{ROOT}/"):
-            reply = refusal(NotFound("there is nothing at this address"), status=404)
+        if path != ROOT and not path.startswith(ROOT_SLASH):
+            nothing = NotFound("there is nothing at this address")
+            await _send(refusal(nothing, status=404), send)
         elif scope["method"] != "POST":
-            reply = refusal(InvalidRequest("use POST"), status=405)
+            await _send(refusal(InvalidRequest("use POST"), status=405), send)
         else:
-            await self._post(scope, path[len(ROOT) + 1 :] or None, receive, send)
-            return
-        await _send(reply, send)
+            try:
+                await self._post(scope, path[len(ROOT_SLASH) :] or None, receive, send)
+            except RcpError as error:  # refused before anything was sent
+                await _send(refusal(error), send)
 
     async def _post(self, scope: Scope, method: str | None, receive: Receive, send: Send) -> None:
-        headers = _headers(scope)
-        caller = ANYONE
-        if self._identify is not None:
-            try:
-                found = self._identify(headers)
-                caller = await found if inspect.isawaitable(found) else found
-            except Exception as error:
-                raise error_of(error, where="identify") from error
-        body = await self._read(headers, receive)
+        accept, session, length = _needed_headers(scope)
+        caller = ANYONE if self._identify is None else await self._caller(scope)
+        body = await self._read(length, receive)
         if body is None:
             return
-        request = HttpRequest(
-            body=body,
-            method=method,
-            accept=headers.get("accept", ""),
-            session=headers.get(SESSION_HEADER),
-        )
+        request = HttpRequest(body, method, accept, session)
         exchange = self._endpoint.open(request, caller)
-        # From here on the next message can only say that the client left.
-        watch = asyncio.ensure_future(receive())
-        watch.add_done_callback(lambda _: exchange.abort())
+        # Started once this task waits: until then a handler's thread would only wait for the GIL.
+        asyncio.get_running_loop().call_soon(exchange.start)
+        watch = _Watch(receive, exchange.abort)
         try:
-            if exchange.streams:
-                await _send(self._endpoint.stream(exchange), send)
-            else:
-                async for _ in exchange.channel.frames():
-                    pass
-                await _send(reply_of(exchange.channel.reply), send)
+            if exchange.channel is None:
+                await exchange.answer.wait_async()
+            await _send(self._endpoint.reply(exchange), send)
         finally:
-            watch.cancel()
+            watch.end()
+            exchange.abort()
 
-    async def _read(self, headers: dict[str, str], receive: Receive) -> bytes | None:
+    async def _caller(self, scope: Scope) -> Caller:
+        assert self._identify is not None
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            key, text = name.decode("latin-1"), value.decode("latin-1")
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        try:
+            found = self._identify(headers)
+            return await found if inspect.isawaitable(found) else found
+        except Exception as error:
+            raise error_of(error, where="identify") from error
+
+    async def _read(self, length: int, receive: Receive) -> bytes | None:
         """The body, or None where the client left. Raises PayloadTooLarge."""
         limit = self._endpoint.max_bytes
-        declared = headers.get("content-length", "")
-        if declared.isdecimal() and int(declared[:20]) > limit:
-            raise PayloadTooLarge(f"a body may have {limit} bytes")
         parts: list[bytes] = []
-        size = 0
-        while True:
+        while length <= limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            part = message.get("body", b"")
-            size += len(part)
-            if size > limit:
-                raise PayloadTooLarge(f"a body may have {limit} bytes")
-            parts.append(part)
-            if not message.get("more_body"):
+            body: bytes = message.get("body", b"")
+            if not message.get("more_body") and not parts and len(body) <= limit:
+                return body
+            parts.append(body)
+            length = sum(map(len, parts))
+            if not message.get("more_body") and length <= limit:
                 return b"".join(parts)
+        raise PayloadTooLarge(f"a body may have {limit} bytes")
 
 
-def _headers(scope: Scope) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in scope["headers"]:
-        key, text = name.decode("latin-1").lower(), value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
-    return headers
+class _Watch:
+    """Tells when the client leaves; looks only at requests that take a while."""
+
+    def __init__(self, receive: Receive, on_gone: Callable[[], None]) -> None:
+        self._receive = receive
+        self._on_gone = on_gone
+        self._task: asyncio.Future[Message] | None = None
+        loop = asyncio.get_running_loop()
+        self._timer = loop.call_later(PATIENCE_SECONDS, self._begin)
+
+    def end(self) -> None:
+        self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _begin(self) -> None:
+        # The body is read: the next message can only say that the client left.
+        self._task = asyncio.ensure_future(self._receive())
+        self._task.add_done_callback(lambda _: self._on_gone())
+
+
+def _needed_headers(scope: Scope) -> tuple[str, str | None, int]:
+    """Accept (several count as one list), RCP-Session, and the declared length."""
+    accept: list[str] = []
+    session, length = None, 0
+    for name, value in scope["headers"]:  # names come in lower case
+        if name == b"accept":
+            accept.append(value.decode("latin-1"))
+        elif name == b"rcp-session":
+            session = value.decode("latin-1")
+        elif name == b"content-length" and value.isdigit():
+            length = int(value[:20])
+    return ",".join(accept), session, length
+
+
+@lru_cache(maxsize=64)
+def _encoded(headers: Headers) -> tuple[tuple[bytes, bytes], ...]:
+    return tuple((name.lower().encode(), value.encode()) for name, value in headers)
 
 
 async def _send(reply: HttpReply, send: Send) -> None:
-    headers = [(name.lower().encode(), value.encode()) for name, value in reply.headers]
+    headers = list(_encoded(reply.headers))
     if reply.status == 405:
         headers.append((b"allow", b"POST"))
     if reply.frames is None and reply.status != 204:

@@ -1,7 +1,8 @@
-"""What one HTTP request's handlers say, on its way from their threads to one async reader.
+"""What one HTTP request's handlers say, on its way from their threads to one reader.
 
-Below: calls (by protocol). Above: transports.http. Bounded: a handler waits where its reader is
-slow. Belongs to no event loop until it is read.
+Below: calls (by protocol). Above: transports.http. `Answer` carries the reply alone; `Channel` the
+frames before it as well, bounded: a handler waits where its reader is slow. Neither belongs to an
+event loop until it is awaited.
 """
 
 from __future__ import annotations
@@ -15,58 +16,73 @@ from retrieval.rcp.calls import Call
 from retrieval.rcp.messages import Reply
 
 
-class Channel:
+class Answer:
+    """One reply, given in any thread, waited for in a thread or on a loop."""
+
+    def __init__(self) -> None:
+        self.finished = False
+        self.reply: Reply | None = None  # valid once finished; None: nothing is to be said
+        self._waiter: asyncio.Future[None] | None = None
+        self._event: threading.Event | None = None
+
+    def finish(self, reply: Reply | None) -> None:
+        self.reply = reply
+        self.finished = True  # before looking for who waits: a waiter looks the other way round
+        self._wake()
+        if self._event is not None:
+            self._event.set()
+
+    def wait(self) -> Reply | None:
+        self._event = threading.Event()
+        if not self.finished:
+            self._event.wait()
+        return self.reply
+
+    async def wait_async(self) -> Reply | None:
+        waiter = self._waiter = asyncio.get_running_loop().create_future()
+        if not self.finished:
+            await waiter
+        return self.reply
+
+    def _wake(self) -> None:
+        waiter, self._waiter = self._waiter, None
+        if waiter is None:
+            return
+        try:
+            waiter.get_loop().call_soon_threadsafe(_release, waiter)
+        except RuntimeError:  # its loop is closed: nobody reads
+            self.finished = True
+
+
+class Channel(Answer):
     def __init__(self, limit: int) -> None:
+        super().__init__()
         self._limit = limit
         self._frames: deque[bytes] = deque()
-        self._reply: Reply | None = None
-        self._finished = False
         self._changed = threading.Condition()
-        self._waiter: asyncio.Future[None] | None = None
-
-    # For calls, from any thread.
 
     def frame(self, text: bytes, call: Call, *, wait: bool) -> bool:
+        """Take one frame, unless the call or all is settled; see calls.Outlet."""
         with self._changed:
-            while len(self._frames) >= self._limit and not (self._finished or call.settled):
+            while len(self._frames) >= self._limit and not (self.finished or call.settled):
                 if not wait:
                     return False
                 self._changed.wait()
-            if not (self._finished or call.settled):
+            if not (self.finished or call.settled):
                 self._frames.append(text)
                 self._wake()
         return True
 
     def finish(self, reply: Reply | None) -> None:
-        """The last word: no frame is taken any more."""
         with self._changed:
-            self._reply = reply
-            self._finished = True
+            super().finish(reply)
             self._changed.notify_all()
-            self._wake()
 
-    # For the reader.
-
-    @property
-    def finished(self) -> bool:
-        return self._finished
-
-    @property
-    def reply(self) -> Reply | None:
-        """Valid once finished."""
-        return self._reply
-
-    def wait(self) -> Reply | None:
-        """Block this thread until finished."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._finished)
-            return self._reply
-
-    async def frames(self, *, silence: float | None = None) -> AsyncGenerator[bytes | None, None]:
+    async def frames(self, *, silence: float) -> AsyncGenerator[bytes | None, None]:
         """Each frame as it comes, until finished; None after every `silence` seconds of nothing."""
         while True:
             with self._changed:
-                frames, finished = list(self._frames), self._finished
+                frames, finished = list(self._frames), self.finished
                 self._frames.clear()
                 self._changed.notify_all()
                 if not frames and not finished:
@@ -78,14 +94,6 @@ class Channel:
             if not frames:
                 while not (await asyncio.wait({waiter}, timeout=silence))[0]:
                     yield None
-
-    def _wake(self) -> None:
-        waiter, self._waiter = self._waiter, None
-        if waiter is not None:
-            try:
-                waiter.get_loop().call_soon_threadsafe(_release, waiter)
-            except RuntimeError:  # its loop is closed: nobody reads
-                self._finished = True
 
 
 def _release(waiter: asyncio.Future[None]) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from retrieval.rcp.calls import Call, Peer, Runtime
 from retrieval.rcp.capabilities import Advertised
@@ -29,12 +28,11 @@ from retrieval.rcp.messages import Reply, failure, id_of
 from retrieval.rcp.session import Caller, Session
 from retrieval.rcp.transports import sse
 from retrieval.rcp.transports.accept import wants_event_stream
-from retrieval.rcp.transports.channel import Channel
+from retrieval.rcp.transports.channel import Answer, Channel
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
 Identify: TypeAlias = Callable[[Mapping[str, str]], Caller | Awaitable[Caller]]
 
-SESSION_HEADER = "rcp-session"
 JSON_HEADERS: Headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
 SSE_HEADERS: Headers = (
     ("Content-Type", "text/event-stream; charset=utf-8"),
@@ -45,16 +43,14 @@ SSE_HEADERS: Headers = (
 ANYONE = Caller(scope=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpRequest:
+class HttpRequest(NamedTuple):
     body: bytes
     method: str | None = None  # RCP method that the path names, if it names one
     accept: str = ""
     session: str | None = None  # `RCP-Session` header
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpReply:
+class HttpReply(NamedTuple):
     """A buffered body, or `frames` of an event stream to send each at once."""
 
     status: int
@@ -63,12 +59,40 @@ class HttpReply:
     frames: Frames | None = None
 
 
+class Exchange:
+    """One HTTP request under way: an answer to come, or a channel that streams."""
+
+    def __init__(self, answer: Answer, calls: Sequence[Call]) -> None:
+        self.answer = answer
+        self._calls = calls
+
+    @property
+    def channel(self) -> Channel | None:
+        """Where frames come before the answer; None: it is one buffered body."""
+        answer = self.answer
+        if not isinstance(answer, Channel):
+            return None
+        if answer.finished and (answer.reply is None or status_of(answer.reply) != 200):
+            return None  # refused at the door, or nothing to say
+        return answer
+
+    def start(self) -> None:
+        for call in self._calls:
+            call.start()
+
+    def abort(self) -> None:
+        """The caller is gone: stop what runs. No effect on what is finished."""
+        if not self.answer.finished:
+            for call in self._calls:
+                call.abort(Cancelled("the caller is gone"))
+
+
 class Frames:
     """An event stream: iterate it, and close it whatever happens; closing cancels what runs."""
 
-    def __init__(self, exchange: Exchange, silence: float) -> None:
+    def __init__(self, exchange: Exchange, channel: Channel, silence: float) -> None:
         self._exchange = exchange
-        self._source = self._encode(silence)
+        self._source = _encode(channel, silence)
 
     def __aiter__(self) -> Self:
         return self
@@ -80,27 +104,13 @@ class Frames:
         self._exchange.abort()
         await self._source.aclose()
 
-    async def _encode(self, silence: float) -> AsyncGenerator[bytes, None]:
-        async with aclosing(self._exchange.channel.frames(silence=silence)) as frames:
-            async for text in frames:
-                yield sse.KEEP_ALIVE if text is None else sse.encode(text)
-        reply = self._exchange.channel.reply
-        if reply is not None:
-            yield sse.encode(reply.text)
 
-
-class Exchange:
-    """One HTTP request under way."""
-
-    def __init__(self, channel: Channel, calls: Sequence[Call], *, streams: bool) -> None:
-        self.channel = channel
-        self.streams = streams
-        self._calls = calls
-
-    def abort(self) -> None:
-        """The caller is gone: stop what runs. No effect on what is finished."""
-        for call in self._calls:
-            call.abort(Cancelled("the caller is gone"))
+async def _encode(channel: Channel, silence: float) -> AsyncGenerator[bytes, None]:
+    async with aclosing(channel.frames(silence=silence)) as frames:
+        async for text in frames:
+            yield sse.KEEP_ALIVE if text is None else sse.encode(text)
+    if channel.reply is not None:
+        yield sse.encode(channel.reply.text)
 
 
 class HttpEndpoint:
@@ -116,87 +126,96 @@ class HttpEndpoint:
         self._runtime = runtime
         self._advertised = advertised
         self._stateless = stateless
-        self._session = Session(unique_ids=False, public_id=new_session_id())
+        self._open_session()
         self.max_bytes = runtime.limits.message_bytes
 
     async def respond(self, request: HttpRequest, caller: Caller = ANYONE) -> HttpReply:
         """Answer one request; a cancelled wait cancels its handlers."""
         exchange = self.open(request, caller)
-        if exchange.streams:
-            return self.stream(exchange)
-        try:
-            async for _ in exchange.channel.frames():
-                pass
-        finally:
-            exchange.abort()
-        return reply_of(exchange.channel.reply)
+        exchange.start()
+        if exchange.channel is None:
+            try:
+                await exchange.answer.wait_async()
+            finally:
+                exchange.abort()
+        return self.reply(exchange)
 
     def respond_blocking(self, request: HttpRequest, caller: Caller = ANYONE) -> HttpReply:
         """`respond` for a thread; `frames`, where there are any, are still read asynchronously."""
         exchange = self.open(request, caller)
-        return self.stream(exchange) if exchange.streams else reply_of(exchange.channel.wait())
+        exchange.start()
+        if exchange.channel is None:
+            exchange.answer.wait()
+        return self.reply(exchange)
 
     def open(self, request: HttpRequest, caller: Caller = ANYONE) -> Exchange:
-        """Start what the request asks for, and return at once."""
+        """Admit what the request asks for; `start` it to have it answered."""
         self._runtime.start()
         streams = "streaming" in self._advertised and wants_event_stream(request.accept)
-        channel = Channel(self._runtime.limits.frames)
-        peer = Peer(
-            session=self._session_for_one() if self._stateless else self._session,
-            caller=replace(caller, scope=self._scope(request, caller)),
-            outlet=channel if streams else None,
-        )
-        calls = self._receive(request, peer, channel)
-        for call in calls:
-            call.start()
-        if peer.session.closed:
-            self._session = Session(unique_ids=False, public_id=new_session_id())
-        if channel.finished and (channel.reply is None or status_of(channel.reply) != 200):
-            streams = False  # refused at the door, or nothing to say
-        return Exchange(channel, calls, streams=streams)
+        channel = Channel(self._runtime.limits.frames) if streams else None
+        answer = channel or Answer()
+        calls = self._receive(request, self._peer(request, caller, channel), answer)
+        if self._session.closed:
+            self._open_session()
+        return Exchange(answer, calls)
 
-    def stream(self, exchange: Exchange) -> HttpReply:
-        silence = self._runtime.limits.keepalive_seconds
-        return HttpReply(status=200, headers=SSE_HEADERS, frames=Frames(exchange, silence))
+    def _open_session(self) -> None:
+        """One for all callers, until one of them shuts it down."""
+        self._session = Session(unique_ids=False, public_id=new_session_id())
+        self._plain_peer = Peer(session=self._session)
 
-    def _receive(self, request: HttpRequest, peer: Peer, channel: Channel) -> list[Call]:
+    def _peer(self, request: HttpRequest, caller: Caller, channel: Channel | None) -> Peer:
+        if caller is ANYONE and not (self._stateless or request.session or channel):
+            return self._plain_peer
+        session = self._session
+        if self._stateless:
+            session = Session(stateless=True, unique_ids=False)
+        own = Caller(scope=self._scope(request, caller), identity=caller.identity)
+        return Peer(session=session, caller=own, outlet=channel)
+
+    def reply(self, exchange: Exchange) -> HttpReply:
+        """What to send: a stream to iterate, or the body of a finished answer."""
+        channel = exchange.channel
+        if channel is None:
+            return reply_of(exchange.answer.reply)
+        frames = Frames(exchange, channel, self._runtime.limits.keepalive_seconds)
+        return HttpReply(status=200, headers=SSE_HEADERS, frames=frames)
+
+    def _receive(self, request: HttpRequest, peer: Peer, answer: Answer) -> list[Call]:
         try:
             message = self._dispatcher.decode(request.body)
         except RcpError as error:
-            channel.finish(failure(None, error))
+            answer.finish(failure(None, error))
             return []
         if request.method is not None and not _agrees(message, request.method):
             mismatch = InvalidRequest("the path and the body name different methods")
-            answer = "id" in message if isinstance(message, dict) else True
-            channel.finish(failure(id_of(message), mismatch) if answer else None)
+            silent = isinstance(message, dict) and "id" not in message
+            answer.finish(None if silent else failure(id_of(message), mismatch))
             return []
-        return self._dispatcher.receive_decoded(message, peer, channel.finish)
+        return self._dispatcher.receive_decoded(message, peer, answer.finish)
 
     def _scope(self, request: HttpRequest, caller: Caller) -> str | None:
         """Ids are one caller's own: told apart by credentials, by session, or not at all."""
-        parts = [part for part in (caller.scope, request.session) if part]
-        if parts:
-            return "\n".join(parts)
-        return None if self._stateless else ""
-
-    @staticmethod
-    def _session_for_one() -> Session:
-        return Session(stateless=True, unique_ids=False, public_id=new_session_id())
+        if request.session:
+            return f"{caller.scope or ''}\n{request.session}"
+        return caller.scope or (None if self._stateless else "")
 
 
 def refusal(error: RcpError, *, status: int | None = None) -> HttpReply:
     """The reply to a request that is turned away before its body is read."""
     reply = reply_of(failure(None, error))
-    return reply if status is None else replace(reply, status=status)
+    return reply if status is None else reply._replace(status=status)
 
 
 def reply_of(reply: Reply | None) -> HttpReply:
     if reply is None:
         return HttpReply(status=204)
+    if reply.error is None:
+        return HttpReply(status=200, headers=JSON_HEADERS, body=reply.text)
     headers = list(JSON_HEADERS)
     if isinstance(reply.error, Unauthorized) and not reply.error.forbidden:
         headers.append(("WWW-Authenticate", "Bearer"))
-    if reply.error is not None and "retryAfterMs" in reply.error.data:
+    if "retryAfterMs" in reply.error.data:
         seconds = max(1, math.ceil(reply.error.data["retryAfterMs"] / 1_000))
         headers.append(("Retry-After", str(seconds)))
     return HttpReply(status=status_of(reply), headers=tuple(headers), body=reply.text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from retrieval.rcp.transports.asgi import RcpApp
+from retrieval.rcp.transports.coalesce import CoalescingProtocol
 from retrieval.rcp.transports.http import HttpEndpoint, Identify
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ def serve(
         lifespan="off",
         log_level="warning",
         access_log=False,
+        proxy_headers=False,
+        http=CoalescingProtocol,
+        ws="none",
         server_header=False,
         timeout_graceful_shutdown=max(1, round(server.limits.drain_seconds)),
     )
