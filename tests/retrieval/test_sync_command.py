@@ -54,7 +54,7 @@ def test_without_a_source_all_sites_are_synced_again(folder: str) -> None:
 
 def test_skipped_documents_are_told_with_reason_and_address(folder: str) -> None:
     (Path(folder) / "empty.md").write_text("")
-    assert f"1 skipped: no text found ({BASE}empty.md)" in sync(folder, base_url=BASE)
+    assert f"1 skipped: empty document ({BASE}empty.md)" in sync(folder, base_url=BASE)
 
 
 def test_a_failed_sync_ends_with_an_error_after_the_summary(folder: str) -> None:
