@@ -19,7 +19,7 @@ from django.utils import timezone
 from retrieval.index import dense_index, sparse_index
 from retrieval.ingest.base import Document, Fetched, Passage
 from retrieval.ingest.words import count_words
-from retrieval.models import Chunk, Embedding, Page, Site
+from retrieval.models import Chunk, Page, Site
 
 PRUNE_PAGES = 50  # pages a transaction, so that writers of answers get their turn
 # Moved chunks are parked beyond every real position, because (page, position) is unique.
@@ -193,7 +193,6 @@ def _chunks_remove(chunk_ids: Sequence[int]) -> None:
     if chunk_ids:
         sparse_index().remove(chunk_ids)
         dense_index().remove(chunk_ids)
-        Embedding.objects.filter(chunk__in=chunk_ids).delete()
         Chunk.objects.filter(pk__in=chunk_ids).delete()
 
 
