@@ -59,6 +59,10 @@ class SparseIndex(Protocol):
         """What is indexed, most frequent first."""
         ...
 
+    def size(self) -> int:
+        """How many chunks are indexed."""
+        ...
+
     def reconcile(self) -> None:
         """Forget chunks whose rows are gone without `remove`, as by a cascade."""
         ...

@@ -115,6 +115,9 @@ class PostingsIndex:
     def languages(self) -> tuple[str, ...]:
         return self._catalog().languages
 
+    def size(self) -> int:
+        return self._catalog().total
+
     def reconcile(self) -> None:
         self._catalogs.reconcile(index_version())
 

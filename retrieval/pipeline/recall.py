@@ -1,0 +1,134 @@
+"""Second step: both legs bring their candidates. The model embeds the query meanwhile.
+
+Threads here compute only: the database is read by the caller's thread alone, so that no connection
+is opened that nobody closes. Below: index, embedding, models. Above: run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from fastrag_site.conf import conf
+from retrieval.embedding import embedder
+from retrieval.embedding.errors import EmbedderUnavailable
+from retrieval.index import dense_index, sparse_index
+from retrieval.index.base import ChunkIds, Ranking, Scored, Vector
+from retrieval.index.state import index_embedder
+from retrieval.models import Chunk
+from retrieval.pipeline.base import Candidate, Prepared, Recalled
+from retrieval.types import Mode, Stage
+
+COMPLETE = 0.9  # of the chunks need a vector before the dense leg may rank them
+SHOWN = 10  # candidates in a stage
+_EMBEDDING = ThreadPoolExecutor(16, "embed-query")
+
+
+def recall(
+    prepared: Prepared, *, allowed: ChunkIds | None = None
+) -> Generator[Stage, None, Recalled]:
+    """Yields a Stage a leg."""
+    future = _EMBEDDING.submit(_embed, prepared.text) if prepared.alpha > 0.0 else None
+    try:
+        sparse = dense = _Leg()
+        notes: list[str] = []
+        if prepared.query.mode is not Mode.DENSE:
+            sparse = _lexical(prepared, allowed)
+            yield _stage("recall:sparse", 0.3, sparse.top)
+        if future is not None:
+            ranking = _dense(prepared, future, notes)
+            dense = _Leg(ranking, _top(ranking, prepared, allowed))
+            yield _stage("recall:dense", 0.5, dense.top)
+        if dense.ranking is None and sparse.ranking is None:
+            sparse = _lexical(prepared, allowed)
+            yield _stage("recall:sparse", 0.6, sparse.top)
+    finally:
+        if future is not None:
+            future.cancel()
+    return _recalled(prepared, sparse, dense, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Leg:
+    """A leg that ran, with its best; without a ranking, one that did not."""
+
+    ranking: Ranking | None = None
+    top: tuple[Scored, ...] = ()
+
+    def scores(self, chunk_ids: Sequence[int]) -> dict[int, Scored]:
+        scored = self.ranking.at(chunk_ids) if self.ranking is not None else []
+        return {one.chunk_id: one for one in scored}
+
+
+def _lexical(prepared: Prepared, allowed: ChunkIds | None) -> _Leg:
+    ranking = sparse_index().rank(prepared.text, language="")
+    return _Leg(ranking, _top(ranking, prepared, allowed))
+
+
+def _embed(text: str) -> Vector:
+    model = embedder()
+    if model is None:
+        raise EmbedderUnavailable("no embedder is configured")
+    return model.embed_query(text)
+
+
+def _dense(prepared: Prepared, future: Future[Vector], notes: list[str]) -> Ranking | None:
+    """The dense leg, or None with a note that says why the search goes without it."""
+    try:
+        vector = future.result(timeout=conf().retrieval_seconds)
+        model = embedder()
+        if model is None or index_embedder() != model.identity:
+            notes.append("dense leg unavailable: the vectors are not computed yet")
+            return None
+    except EmbedderUnavailable as error:
+        notes.append(f"dense leg unavailable: {error}")
+        return None
+    except TimeoutError:
+        notes.append("dense leg unavailable: the embedder took too long")
+        return None
+    have, chunks = dense_index().size(), sparse_index().size()
+    if prepared.query.mode is Mode.HYBRID and have < COMPLETE * chunks:
+        notes.append(f"dense leg unavailable: {have} of {chunks} vectors are computed")
+        return None
+    return dense_index().rank(vector)
+
+
+def _top(
+    ranking: Ranking | None, prepared: Prepared, allowed: ChunkIds | None
+) -> tuple[Scored, ...]:
+    if ranking is None:
+        return ()
+    exclude = prepared.query.exclude
+    found = ranking.top(prepared.candidate_k + len(exclude), allowed=allowed)
+    return tuple(one for one in found if one.chunk_id not in exclude)[: prepared.candidate_k]
+
+
+def _recalled(prepared: Prepared, sparse: _Leg, dense: _Leg, notes: Sequence[str]) -> Recalled:
+    ids = list(dict.fromkeys(one.chunk_id for one in (*sparse.top, *dense.top)))
+    pages = dict(Chunk.objects.filter(pk__in=ids).values_list("pk", "page_id"))
+    words, cosines = sparse.scores(ids), dense.scores(ids)
+    candidates = {
+        id_: Candidate(
+            chunk_id=id_,
+            page_id=pages[id_],
+            dense=cosines[id_].score if id_ in cosines else None,
+            sparse=words[id_].score if id_ in words else None,
+            coverage=words[id_].coverage if id_ in words else 0.0,
+        )
+        for id_ in ids
+        if id_ in pages
+    }
+    return Recalled(
+        dense=tuple((one.chunk_id, one.score) for one in dense.top if one.chunk_id in pages),
+        sparse=tuple((one.chunk_id, one.score) for one in sparse.top if one.chunk_id in pages),
+        candidates=candidates,
+        gone=len(ids) - len(pages),
+        alpha=prepared.alpha if dense.ranking is not None else 0.0,
+        notes=tuple(notes),
+    )
+
+
+def _stage(name: str, progress: float, found: Sequence[Scored]) -> Stage:
+    ids = tuple(one.chunk_id for one in found[:SHOWN])
+    return Stage(name=name, progress=progress, message=f"{len(found)} candidates", chunk_ids=ids)
