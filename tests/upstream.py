@@ -263,7 +263,9 @@ def upstream(*scripts: Script, models: Script | None = None) -> Iterator[Upstrea
     start = head(content_type="application/json", Content_Length=len(listed))
     default: Script = [start + listed, KEEP]
     server = Upstream(
-        listener=listener, scripts=scripts or [answer("Yes.")], models=models or default
+        listener=listener,
+        scripts=scripts or [answer("Yes.")],
+        models=default if models is None else models,
     )
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
@@ -290,6 +292,9 @@ def _read_request(connection: socket.socket) -> Request | None:
         if not part:
             return None
         data += part
+        if data.startswith(b"\x16"):  # the greeting of TLS
+            connection.sendall(head(400) + b"This is plain HTTP.")
+            return None
     start, _, body = data.partition(b"\r\n\r\n")
     first, *lines = start.decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}

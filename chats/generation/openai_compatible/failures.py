@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from chats.generation.errors import (
     ContextTooLong,
     GenerationFailed,
+    GenerationTimeout,
     ModelError,
     UpstreamUnavailable,
 )
 
 UNREACHABLE = "The model is not reachable; try again shortly."
 BUSY = "The model is busy; try again shortly."
+LATE = "The model did not begin to answer in time."
 SILENT = "The model fell silent."
 BROKEN = "The model's answer broke off."
 FILTERED = "The model's content filter withheld the answer."
@@ -26,13 +28,15 @@ CREDENTIALS = "The model does not accept this site's credentials."
 UNKNOWN = "The model is not known where it is asked for."
 REFUSED = "The model refused the request."
 
-_OUT_OF_CAPACITY = frozenset({408, 425, 429, 498, 502, 503, 504, *range(520, 531)})
+_TIMED_OUT = frozenset({408, 504, 524})
+_OUT_OF_CAPACITY = frozenset({425, 429, 498, 502, 503, *range(520, 531)})
 _CONTEXT = re.compile(
-    r"context[ _-]?(?:length|window|size|limit)|exceed_context_size|string_above_max_length"
-    r"|max_model_len|maximum model length|n_ctx\b|too many (?:input |prompt )?tokens"
+    r"context[ _-]?(?:length|window(?!_fallback)|size|limit)|exceed_context_size"
+    r"|string_above_max_length|max_model_len|maximum model length|n_ctx\b|too many (?:input |prompt )?tokens"
     r"|(?:prompt|input)(?: length)? is too long|reduce the length of the (?:messages|prompt|input)"
     r"|(?:prompt|input) length .{0,40}exceeds|exceeds? (?:the )?(?:maximum|token) (?:input )?limit"
-    r"|maximum (?:input|prompt|sequence) length|input tokens exceed|max_new_tokens. must be <=",
+    r"|token count .{0,40}exceeds|maximum (?:input|prompt|sequence) length|input tokens exceed"
+    r"|max_new_tokens. must be <=",
     re.IGNORECASE,
 )
 _CAPACITY = re.compile(
@@ -49,6 +53,8 @@ def failure_of_status(status: int, told: object) -> GenerationFailed:
     words = words_of(told)
     if status == 401 or status == 403:
         return ModelError(CREDENTIALS)
+    if status in _TIMED_OUT:
+        return GenerationTimeout(LATE)
     if status in _OUT_OF_CAPACITY:
         return UpstreamUnavailable(BUSY if status == 429 else UNREACHABLE)
     if _CONTEXT.search(words):

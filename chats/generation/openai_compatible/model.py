@@ -12,7 +12,8 @@ from typing import Any
 from openai.types.chat import ChatCompletionMessageParam
 
 from chats.generation.base import Piece, Prompt, Token
-from chats.generation.openai_compatible.messages import messages_from
+from chats.generation.errors import ContextTooLong, ModelError
+from chats.generation.openai_compatible.messages import least_tokens, messages_from
 from chats.generation.openai_compatible.opening import Opening
 from chats.generation.openai_compatible.options import options_from
 from chats.generation.openai_compatible.readiness import Readiness
@@ -43,13 +44,21 @@ class OpenAICompatibleModel:
         self, messages: list[ChatCompletionMessageParam], *, max_tokens: int
     ) -> AsyncGenerator[Piece, None]:
         """The same for messages of the caller's. Raises GenerationFailed."""
-        thinks_at_once = self.options.thinks_at_once
-        async with (
-            self._opening.reply(messages, max_tokens=max_tokens) as response,
-            aclosing(pieces(response, thinks_at_once=thinks_at_once)) as said,
-        ):
-            async for piece in said:
-                yield piece
+        begun = False
+        try:
+            async with (
+                self._opening.reply(messages, max_tokens=max_tokens) as response,
+                aclosing(pieces(response, thinks_at_once=self.options.thinks_at_once)) as said,
+            ):
+                async for piece in said:
+                    begun = True
+                    yield piece
+        except ModelError:
+            # Some servers answer a prompt that is too long with 200 and nothing at all.
+            room = self.context_window - max_tokens
+            if not begun and least_tokens(messages) > room:
+                raise ContextTooLong from None
+            raise
 
     async def complete(self, messages: list[ChatCompletionMessageParam], *, max_tokens: int) -> str:
         """A whole short text, such as a title. Raises GenerationFailed; bounds are the caller's."""

@@ -30,7 +30,7 @@ from chats.generation.openai_compatible.options import SETTINGS, Options
 
 PAUSE_SECONDS = 0.5  # before another try, unless the server names one
 LONGEST_PAUSE_SECONDS = 3.0  # a server that asks for more is not asked again
-_TRIED_AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_TRIED_AGAIN = frozenset({409, 425, 429, 500, 502, 503, 529})
 _SHOWN = 1_000  # characters of a server's words in the debug log
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ def failure_of(error: openai.APIError) -> GenerationFailed:
     if isinstance(error, openai.APIStatusError):
         return failures.failure_of_status(error.status_code, error.body)
     if isinstance(error.__cause__, httpx.ReadTimeout):
-        return GenerationTimeout(failures.SILENT)
+        return GenerationTimeout(failures.LATE)
     if isinstance(error, openai.APIConnectionError):
         return UpstreamUnavailable(failures.UNREACHABLE)
     return ModelError()

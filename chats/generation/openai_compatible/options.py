@@ -146,7 +146,7 @@ def _wrong_url(url: object) -> str:
 def _split(url: str) -> SplitResult | None:
     try:
         parts = urlsplit(url)
-        httpx.URL(url)
+        _ = parts.port, httpx.URL(url)  # raise as well
     except (ValueError, httpx.InvalidURL):
         return None
     return parts

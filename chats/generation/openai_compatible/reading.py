@@ -122,13 +122,13 @@ async def _events(response: httpx.Response) -> AsyncGenerator[Event, None]:
 
 
 async def _next(
-    events: AsyncGenerator[Event, None], reply: Reply, seconds: float = USAGE_SECONDS
+    events: AsyncGenerator[Event, None], reply: Reply, seconds: float | None = None
 ) -> Event | None:
     """The next event; None at the end, and where a finished reply has no more to say."""
     if not reply.finish:
         return await anext(events, None)
     try:
-        async with asyncio.timeout(seconds):
+        async with asyncio.timeout(USAGE_SECONDS if seconds is None else seconds):
             return await anext(events, None)
     except (TimeoutError, GenerationFailed, httpx.HTTPError):
         return None

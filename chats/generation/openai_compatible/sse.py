@@ -67,7 +67,7 @@ class EventDecoder:
             return
         field, _, value = line.partition(":")
         if field == "data":
-            self._data.append(value)
+            self._data.append(value.removeprefix(" "))
             self._size += len(value)
             self._check_size()
         elif field == "event":
