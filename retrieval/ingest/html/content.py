@@ -1,0 +1,160 @@
+"""Which part of a page is its content, and what is not. Below: tags. Above: walker, parsing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from retrieval.ingest.html.tags import BLOCKS, named
+
+Attributes = Mapping[str, str | None]
+
+# The first that holds text; within it, a lone article that holds most of its text.
+_ROOTS = (
+    '[role="main" i]',
+    "main",
+    "article",
+    ".markdown-body, div.body, #content, #main-content, #main, .content",
+)
+_OUTSIDE_TAGS = frozenset({"nav", "footer", "menu"})
+_OUTSIDE_ROLES = named(
+    "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist"
+)
+_OUTSIDE_CLASSES = named(
+    "linenos lineno linenodiv gutter line-numbers edit-link mw-editsection breadcrumb breadcrumbs "
+    "toc table-of-contents sphinxsidebar related sr-only visually-hidden skip-link"
+)
+_TOPIC = {"contents", "topic"}  # a table of contents
+_PERMALINKS = named(
+    "headerlink hash-link anchor-link anchorjs-link permalink heading-link heading-anchor "
+    "header-anchor footnote-backref reversefootnote footnote-back mw-cite-backlink"
+)
+_HIDING = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+# The commonest: others are walked over, to the same end.
+_STYLING = ["span", "code", "em", "strong", "b", "i", "tt", "font", "kbd", "var"]
+_HEADINGS = named("h1 h2 h3 h4 h5 h6")
+_HEADING_NAMES = ":is(h1,h2,h3,h4,h5,h6) span[id]"
+_TEXT_TAGS = named("p ul ol dl table pre blockquote h1 h2 h3 h4 h5 h6")
+
+MOST = 0.5  # of the main element's text: an article with more is the content
+DENSE = 0.75  # of the text: a subtree with more is descended into
+MAX_LEVELS = 40
+MAX_CANDIDATES = 50
+
+
+def simplify(tree: LexborHTMLParser, body: LexborNode) -> None:
+    """Take out what is not shown, and the tags that only style a part of a line.
+
+    Most elements of a page are such tags; to walk over them would take most of the time.
+    """
+    hidden = [node for node in body.css("[hidden], [style]") if _is_hidden(node.attributes)]
+    ids = {node.mem_id for node in hidden}
+    for node in [node for node in hidden if not _is_inside(node, ids)]:
+        node.decompose()
+    for span in body.css(_HEADING_NAMES):
+        _name_heading(span)
+    body.unwrap_tags(_STYLING)
+    body.merge_text_nodes()
+
+
+def content_root(tree: LexborHTMLParser, body: LexborNode) -> LexborNode:
+    """The block element that holds the page's content."""
+    root = _marked_root(tree) or _densest(body)
+    while root.tag not in BLOCKS and root.parent is not None and root.mem_id != body.mem_id:
+        root = root.parent
+    return root
+
+
+def is_outside(node: LexborNode, attributes: Attributes, *, root: int) -> bool:
+    """Shown, but no content: menus, footers, columns of links, line numbers."""
+    tag = node.tag
+    if tag in _OUTSIDE_TAGS or attributes.get("aria-hidden") == "true":
+        return True
+    if (role := attributes.get("role")) and role.lower() in _OUTSIDE_ROLES:
+        return True
+    if names := attributes.get("class"):
+        classes = names.split()
+        if not _OUTSIDE_CLASSES.isdisjoint(classes) or _TOPIC.issubset(classes):
+            return True
+    if tag == "header" or tag == "aside":
+        return not _belongs(node, root)
+    return tag == "dialog" and "open" not in attributes
+
+
+def is_permalink(node: LexborNode, attributes: Attributes, *, in_heading: bool) -> bool:
+    """The mark beside a heading that links to itself; themes show it on hover at most."""
+    classes = attributes.get("class")
+    if classes and not _PERMALINKS.isdisjoint(classes.split()):
+        return True
+    if not in_heading or not (attributes.get("href") or "").startswith("#"):
+        return False
+    return not any(map(str.isalnum, node.text()))
+
+
+def _is_inside(node: LexborNode, ids: set[int]) -> bool:
+    parent = node.parent
+    while parent is not None:
+        if parent.mem_id in ids:
+            return True
+        parent = parent.parent
+    return False
+
+
+def _name_heading(span: LexborNode) -> None:
+    """Its id becomes the heading's name, since the span itself is about to go."""
+    node = span.parent
+    while node is not None and node.tag not in _HEADINGS:
+        node = node.parent
+    if node is not None and not node.attributes.get("name"):
+        node.attrs["name"] = span.attributes.get("id") or ""
+
+
+def _is_hidden(attributes: Attributes) -> bool:
+    if "hidden" in attributes:
+        return (attributes["hidden"] or "").lower() != "until-found"
+    return _HIDING.search(attributes.get("style") or "") is not None
+
+
+def _marked_root(tree: LexborHTMLParser) -> LexborNode | None:
+    """The element that the page, or a common theme, declares to be the content."""
+    for selector in _ROOTS:
+        size, node = _longest(tree.css(selector))
+        if node is not None and size:
+            inner, article = _longest(node.css("article"))
+            return article if article is not None and inner > MOST * size else node
+    return None
+
+
+def _longest(nodes: list[LexborNode]) -> tuple[int, LexborNode | None]:
+    sized = ((len(node.text(strip=True)), node) for node in nodes[:MAX_CANDIDATES])
+    return max(sized, key=lambda pair: pair[0], default=(0, None))
+
+
+def _densest(body: LexborNode) -> LexborNode:
+    """The deepest element that still holds most of the text that is not in links."""
+    node, weight = body, _weight(body)
+    for _ in range(MAX_LEVELS):
+        children = ((_weight(child), child) for child in node.iter())
+        best, child = max(children, key=lambda pair: pair[0], default=(0, None))
+        if child is None or child.tag in _TEXT_TAGS or best < DENSE * weight:
+            break
+        node = child
+    return node
+
+
+def _belongs(node: LexborNode, root: int) -> bool:
+    """A note, or the title, within the content: not a column of links beside it."""
+    parent = node.parent
+    while parent is not None and parent.mem_id != root:
+        parent = parent.parent
+    return parent is not None and _linked(node) <= MOST * len(node.text(strip=True))
+
+
+def _weight(node: LexborNode) -> int:
+    return len(node.text(strip=True)) - _linked(node)
+
+
+def _linked(node: LexborNode) -> int:
+    return sum(len(link.text(strip=True)) for link in node.css("a"))
