@@ -1,0 +1,90 @@
+"""All that a page shows, to be searched as a browser searches it. Below: folding, units.
+
+Above: fragments. A term matches within one block, and the first match counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
+
+from retrieval.ingest.base import Block
+from retrieval.ingest.folding import fold
+from retrieval.ingest.units import Unit, read_units
+from retrieval.ingest.words import UNSPACED_LETTER
+
+MAX_REJECTED = 100  # matches within a word that are passed over
+
+
+class Run:
+    """Units of one block that a term may join, with their places in the haystack."""
+
+    __slots__ = ("base", "text", "units")
+
+    def __init__(self, text: str, base: int, units: list[Unit]) -> None:
+        self.text, self.base, self.units = text, base, units
+
+    def at(self, index: int) -> int:
+        return self.base + self.units[index].at
+
+    def to(self, index: int) -> int:
+        return self.base + self.units[index].to
+
+    def term(self, first: int, last: int) -> str:
+        """The page's own characters, in one line."""
+        return " ".join(self.text[self.units[first].start : self.units[last].end].split())
+
+
+class Haystack:
+    """The blocks of one page in order. Units are read block by block, where they are asked for."""
+
+    def __init__(self, visible: Sequence[str]) -> None:
+        self._visible = visible
+        folded = [fold(text) for text in visible]
+        self._starts = [0, *accumulate(len(text) + 1 for text in folded)]
+        self._units: dict[int, list[Unit]] = {}
+        # No term holds a line feed, so none matches across blocks.
+        self.text = "\n".join(folded)
+
+    def runs(self, block: Block) -> list[Run]:
+        """The runs of what the block shows: all of a rendered block, or a piece of it."""
+        index = block.visible_at
+        if index is None:
+            return []
+        text, base = self._visible[index], self._starts[index]
+        units = self._units.get(index)
+        if units is None:
+            units = self._units[index] = read_units(text)
+        if block.ink or _ink(block.text) < _ink(text):
+            end = block.ink + _ink(block.text)
+            units = [unit for unit in units if block.ink <= unit.ink < end]
+        return [Run(text, base, part) for part in _unbroken(units)]
+
+    def first(self, at: int, to: int, since: int) -> int:
+        """Where what stands at `at` to `to` is found first, searching from `since`."""
+        term = self.text[at:to]
+        found = self.text.find(term, since, to)
+        for _ in range(MAX_REJECTED):
+            if found == at or not self._is_within_word(found, found + to - at):
+                break
+            found = self.text.find(term, found + 1, to)
+        return found
+
+    def _is_within_word(self, at: int, to: int) -> bool:
+        return self._joins(at) or self._joins(to)
+
+    def _joins(self, edge: int) -> bool:
+        around = self.text[max(0, edge - 1) : edge + 1]
+        return len(around) == 2 and around.isalnum() and not UNSPACED_LETTER.search(around)
+
+
+def _unbroken(units: list[Unit]) -> Iterator[list[Unit]]:
+    start = 0
+    for index in range(1, len(units) + 1):
+        if index == len(units) or units[index].apart:
+            yield units[start:index]
+            start = index
+
+
+def _ink(text: str) -> int:
+    return sum(map(len, text.split()))
