@@ -7,11 +7,14 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from fastrag_site import health
+from fastrag_site.docs_pages import docs_page
 from fastrag_site.error_views import api_not_found
 from fastrag_site.schema import DocsView, SchemaView
 
 urlpatterns = [
     path("admin/", admin.site.urls),
+    path("docs/", docs_page, name="docs"),
+    path("docs/<slug:name>/", docs_page, name="docs-page"),
     path("api/schema", SchemaView.as_view(), name="schema"),
     path("api/docs", DocsView.as_view(), name="api-docs"),
     path("healthz", health.alive, name="healthz"),
