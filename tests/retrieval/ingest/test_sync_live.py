@@ -106,18 +106,18 @@ def test_a_sync_killed_half_way_leaves_the_index_whole_and_the_next_continues(
         reached.set()
         handler.server.released.wait()
 
-    with serving(site(30)) as server:
-        whole = server.routes["/p29"]
-        server.routes["/p29"] = hangs
+    with serving(site(70)) as server:
+        whole = server.routes["/p69"]
+        server.routes["/p69"] = hangs
         killed = command(var_dir, server.url())
         assert reached.wait(30)
         os.killpg(killed.pid, signal.SIGKILL)
         killed.communicate()
 
-        server.routes["/p29"] = whole
+        server.routes["/p69"] = whole
         summary = finished(command(var_dir))
         assert summary["sites"][0]["complete"]
-        assert summary["new"] + summary["unchanged"] == 31
+        assert summary["new"] + summary["unchanged"] == 71
         assert summary["unchanged"] > 0, "what the killed sync stored is not fetched again"
 
 
