@@ -8,6 +8,7 @@ from __future__ import annotations
 from retrieval.rcp import filters
 from retrieval.rcp.calls import current_call
 from retrieval.rcp.capabilities import PROTOCOL_VERSION, Capability
+from retrieval.rcp.client import AsyncClient, Client
 from retrieval.rcp.codes import Errc
 from retrieval.rcp.errors import (
     BackendUnavailable,
@@ -37,13 +38,18 @@ from retrieval.rcp.server import Server
 from retrieval.rcp.session import Caller
 from retrieval.rcp.vectors import decode_vector, decode_vectors, encode_vector, encode_vectors
 
+connect_stdio = Client.connect_stdio
+connect_http = Client.connect_http
+
 __all__ = [
     "PROTOCOL_VERSION",
+    "AsyncClient",
     "BackendUnavailable",
     "Caller",
     "Cancelled",
     "Capability",
     "CapabilityMissing",
+    "Client",
     "Conflict",
     "ConnectionLost",
     "Errc",
@@ -64,6 +70,8 @@ __all__ = [
     "Unauthorized",
     "UnknownMethod",
     "VersionMismatch",
+    "connect_http",
+    "connect_stdio",
     "convex_fuse",
     "current_call",
     "decode_vector",

@@ -71,24 +71,31 @@ class LoopThread:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
     def get(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(
+                self._thread = threading.Thread(
                     target=self._run, args=(self._loop,), name="rcp-loop", daemon=True
-                ).start()
+                )
+                self._thread.start()
             return self._loop
 
     def close(self, timeout: float = 5.0) -> None:
+        """Cancel its tasks and end it; waits unless called on the loop itself."""
         with self._lock:
             loop, self._loop = self._loop, None
-        if loop is not None:
-            asyncio.run_coroutine_threadsafe(_cancel_all(timeout), loop).add_done_callback(
-                lambda _: loop.call_soon_threadsafe(loop.stop)
-            )
+            thread, self._thread = self._thread, None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_cancel_all(timeout), loop).add_done_callback(
+            lambda _: loop.call_soon_threadsafe(loop.stop)
+        )
+        if thread is not threading.current_thread():
+            thread.join(timeout + 1.0)
 
     @staticmethod
     def _run(loop: asyncio.AbstractEventLoop) -> None:

@@ -64,17 +64,13 @@ class Exchange:
 
     def __init__(self, answer: Answer, calls: Sequence[Call]) -> None:
         self.answer = answer
+        self.channel: Channel | None = None  # where frames come before the answer
         self._calls = calls
-
-    @property
-    def channel(self) -> Channel | None:
-        """Where frames come before the answer; None: it is one buffered body."""
-        answer = self.answer
-        if not isinstance(answer, Channel):
-            return None
-        if answer.finished and (answer.reply is None or status_of(answer.reply) != 200):
-            return None  # refused at the door, or nothing to say
-        return answer
+        # Refused at the door, or with nothing to say, even a stream's request gets a plain body.
+        if isinstance(answer, Channel) and (
+            calls or (answer.reply and status_of(answer.reply)) == 200
+        ):
+            self.channel = answer
 
     def start(self) -> None:
         for call in self._calls:
