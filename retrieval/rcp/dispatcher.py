@@ -30,6 +30,7 @@ from retrieval.rcp.jsonio import loads
 from retrieval.rcp.lifecycle import Lifecycle
 from retrieval.rcp.messages import (
     CANCEL,
+    NOTIFICATIONS,
     RequestId,
     failure,
     id_of,
@@ -107,6 +108,8 @@ class Dispatcher:
             if peer.session.unique_ids and key in self._runtime.in_flight:
                 id_ = None  # under its own id this answer would pass for the earlier request's
                 raise InvalidRequest("the id is in use by a request in flight")
+            if method.startswith(NOTIFICATIONS):
+                raise InvalidRequest("a notification carries no id")
             for guard in self._guards:
                 guard(peer.caller, method)
             if peer.session.closed:

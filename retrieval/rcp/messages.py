@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
-from retrieval.rcp.errors import InvalidRequest, NotJsonRpc, RcpError
+from retrieval.rcp.errors import NotJsonRpc, RcpError
 from retrieval.rcp.jsonio import dumps
 
 RequestId: TypeAlias = int | float | str
@@ -39,7 +39,7 @@ def is_request_id(value: Any) -> TypeGuard[RequestId]:
 
 
 def read_message(message: Any) -> Message:
-    """Check the shape of one decoded message. Raises InvalidRequest."""
+    """Check the shape of one decoded message. Raises NotJsonRpc."""
     if type(message) is not dict:
         raise NotJsonRpc("a message is an object")
     if message.get("jsonrpc") != "2.0":
@@ -57,8 +57,6 @@ def read_message(message: Any) -> Message:
         raise NotJsonRpc('"id" must be a string or a number')
     if type(params) is not dict:
         raise NotJsonRpc('"params" must be an object')
-    if method.startswith(NOTIFICATIONS):
-        raise InvalidRequest("a notification carries no id")
     return Message(id_, method, params)
 
 
