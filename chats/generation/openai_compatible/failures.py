@@ -32,7 +32,8 @@ _TIMED_OUT = frozenset({408, 504, 524})
 _OUT_OF_CAPACITY = frozenset({425, 429, 498, 502, 503, *range(520, 531)})
 _CONTEXT = re.compile(
     r"context[ _-]?(?:length|window(?!_fallback)|size|limit)|exceed_context_size"
-    r"|string_above_max_length|max_model_len|maximum model length|n_ctx\b|too many (?:input |prompt )?tokens"
+    r"|string_above_max_length|max_model_len|maximum model length|n_ctx\b"
+    r"|too many (?:input |prompt )?tokens"
     r"|(?:prompt|input)(?: length)? is too long|reduce the length of the (?:messages|prompt|input)"
     r"|(?:prompt|input) length .{0,40}exceeds|exceeds? (?:the )?(?:maximum|token) (?:input )?limit"
     r"|token count .{0,40}exceeds|maximum (?:input|prompt|sequence) length|input tokens exceed"
