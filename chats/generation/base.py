@@ -57,7 +57,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Token:
-    text: str
+    text: str  # empty: a sign of life from a model that thinks before it answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

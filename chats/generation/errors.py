@@ -7,7 +7,7 @@ GenerationFailed (of fastrag_site.errors.FastragError)
 ├── ModelError            MODEL_ERROR          the model answered with something unusable
 └── InternalFailure       INTERNAL_ERROR       our fault
 
-A chat model raises the middle three; `chats.answering` alone maps everything to the wire.
+A chat model raises the first four; `chats.answering` alone maps everything to the wire.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ async def test_a_server_killed_in_mid_answer_is_a_model_error(mortal_llama: Mode
 def test_a_site_keeps_what_was_said_before_its_model_was_killed(
     mortal_llama: ModelServer, real_server: ServerFactory
 ) -> None:
-    settings = {
+    settings: dict[str, Any] = {
         "chat_base_url": mortal_llama.base_url,
         "chat_model_name": "smollm2",
         "chat_api_key": KEY,

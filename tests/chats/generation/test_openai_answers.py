@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,7 @@ def test_a_site_set_up_by_environment_answers_and_frees_the_upstream_of_who_leav
     real_server: ServerFactory,
 ) -> None:
     with upstream([*TWO, finish(), DONE], [HEAD, Forever(token("One "))]) as server:
-        settings = {
+        settings: dict[str, Any] = {
             "chat_base_url": server.base_url,
             "chat_model_name": "scripted",
             "chat_api_key": KEY,

@@ -92,7 +92,7 @@ async def test_a_failed_reply_frees_the_upstream_within_a_second() -> None:
 
 async def test_stopping_one_of_many_leaves_the_others_alone() -> None:
     go_on = threading.Event()
-    script = [HEAD, token("One "), Until(go_on), token("two."), finish(), DONE]
+    script: Script = [HEAD, token("One "), Until(go_on), token("two."), finish(), DONE]
     with upstream(script) as server:
         model = model_at(server)
         answers = [asyncio.create_task(hear(model)) for _ in range(10)]
