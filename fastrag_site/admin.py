@@ -18,11 +18,11 @@ from fastrag_site.models import ApiKey
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):
-    list_display = ("name", "token_key", "user", "created", "expiry")
+    list_display = ("name", "token_key", "user", "may_write", "created", "expiry")
     list_select_related = ("user",)
     search_fields = ("name", "token_key", "user__username")
     raw_id_fields = ("user",)
-    fields = ("user", "name", "expiry")
+    fields = ("user", "name", "may_write", "expiry")
 
     def save_model(
         self, request: HttpRequest, obj: ApiKey, form: ModelForm[ApiKey], change: bool

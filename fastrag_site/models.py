@@ -11,6 +11,9 @@ from knox.models import AbstractAuthToken
 
 class ApiKey(AbstractAuthToken):  # type: ignore[misc]
     name = models.CharField(max_length=100, help_text="What the key is for.")
+    may_write = models.BooleanField(
+        default=False, help_text="May add and delete documents over RCP, not only read."
+    )
 
     class Meta:
         ordering = ("-created",)

@@ -33,6 +33,8 @@ class SiteForm(forms.ModelForm[Site]):
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or self.cleaned_data
         kind = cleaned.get("kind", Site.Kind.SITE)
+        if kind == Site.Kind.DOCUMENTS:
+            raise forms.ValidationError({"kind": "Documents come over RCP, with index/add."})
         try:
             found, location = source_resolve(
                 cleaned.get("location", ""), single=kind == Site.Kind.URL

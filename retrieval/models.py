@@ -1,6 +1,7 @@
 """What is indexed: sites, their pages, the pages' chunks, and the search structures over them.
 
-Below: django.db. Above: retrieval.ingest writes, retrieval.index reads and writes, the admin shows.
+Below: django.db. Above: retrieval.ingest writes, retrieval.index reads and writes, the admin shows,
+retrieval.handlers keep what RCP callers add and say.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ class Site(models.Model):
         SITEMAP = "sitemap", "sitemap.xml"
         URL = "url", "single page"
         FOLDER = "folder", "folder of files"
+        DOCUMENTS = "documents", "documents that were added over RCP"
 
     class Outcome(models.TextChoices):
         NEVER = "never", "never synced"
@@ -169,3 +171,100 @@ class IndexState(models.Model):
 
     def __str__(self) -> str:
         return f"version {self.version}"
+
+
+class Document(models.Model):
+    """What a caller added over RCP; its text is a page of the site of added documents."""
+
+    page = models.OneToOneField(
+        Page, primary_key=True, on_delete=models.CASCADE, related_name="document"
+    )
+    name = models.CharField(max_length=200, unique=True)  # the id that its caller knows it by
+    meta = models.JSONField(default=dict)
+    spans = models.JSONField(default=list)  # of each chunk in the text as given: [start, end]
+    digest = models.CharField(max_length=64)  # of all that was given and how it is read
+
+    class Meta:
+        ordering = ("page",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class MetaField(models.Model):
+    """A name in the `meta` of added documents that can be filtered on."""
+
+    class Kind(models.TextChoices):
+        KEYWORD = "keyword"
+        INT = "int"
+        FLOAT = "float"
+        BOOL = "bool"
+        DATE = "date"
+
+    name = models.CharField(primary_key=True, max_length=100)
+    kind = models.CharField(max_length=8, choices=Kind.choices)  # what all its values are
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.kind}"
+
+
+class MetaValue(models.Model):
+    """One value of one name in one document's `meta`, in every form that it has."""
+
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="values")
+    name = models.CharField(max_length=100)
+    text = models.CharField(max_length=500)
+    number = models.FloatField(null=True)
+    moment = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = (
+            models.Index(fields=("name", "text"), name="metavalue_text"),
+            models.Index(fields=("name", "number"), name="metavalue_number"),
+            models.Index(fields=("name", "moment"), name="metavalue_moment"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.text}"
+
+
+class Trajectory(models.Model):
+    """What an RCP session has been shown, so that it is not shown again."""
+
+    owner = models.CharField(max_length=200)  # whose session ids these are
+    session = models.CharField(max_length=200)
+    chunk_ids = models.JSONField(default=list)  # oldest first
+    page_ids = models.JSONField(default=list)  # shown as whole documents
+    used_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(fields=("owner", "session"), name="trajectory_session"),
+        )
+
+    def __str__(self) -> str:
+        return self.session
+
+
+class HitFeedback(models.Model):
+    """What an RCP caller says of one hit; null where it says nothing."""
+
+    hit = models.CharField(max_length=300, help_text="The hit's id, as it was returned.")
+    chunk = models.ForeignKey(Chunk, null=True, on_delete=models.SET_NULL, related_name="feedback")
+    query = models.TextField(blank=True)
+    session = models.CharField(max_length=200, blank=True)
+    owner = models.CharField(max_length=200)
+    used = models.BooleanField(null=True)
+    cited = models.BooleanField(null=True)
+    helpful = models.BooleanField(null=True)
+    reward = models.FloatField(null=True, help_text="-1 to 1")
+    poison_suspected = models.BooleanField(null=True)
+    injection_suspected = models.BooleanField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("-id",)
+        verbose_name_plural = "hit feedback"
+
+    def __str__(self) -> str:
+        return f"feedback on {self.hit}"

@@ -39,6 +39,14 @@ class Fusion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recency:
+    """A score halves with every `half_life_days` of age by a field of dates."""
+
+    field: str  # one of retrieval.pipeline.restrict.FIELDS, or a document's own
+    half_life_days: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
     """What to look for. Any text is safe; an empty one finds nothing."""
 
@@ -52,6 +60,9 @@ class Query:
     min_score: float | None = None
     token_budget: int | None = None
     filter: Mapping[str, Any] | None = None  # validated RCP filter tree
+    recency: Recency | None = None
+    rerank: bool = True  # where a reranker is configured
+    rerank_top: int | None = None  # candidates that it reads; None: its default
     exclude: frozenset[int] = frozenset()  # chunk ids already shown
 
 
@@ -102,6 +113,7 @@ class Stage:
     progress: float  # 0.0–1.0, never falling
     message: str
     chunk_ids: tuple[int, ...] = ()  # first candidates so far, best first
+    scores: tuple[float, ...] = ()  # theirs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,4 +124,7 @@ class Retrieved:
     confidence: float
     candidates: int
     latency_ms: float
+    legs: frozenset[Mode] = frozenset()  # dense and sparse, as far as they ranked
+    reranked: int = 0
+    more: bool = False  # candidates are left that could be hits as well
     notes: tuple[str, ...] = ()  # degradations, such as "dense leg unavailable: …"

@@ -112,6 +112,9 @@ def _sync_leased(site: Site, lease: Lease, *, prune: bool, report: Reporter) -> 
 
 def _documents(site: Site, ledger: Ledger) -> Generator[Item]:
     """The site's documents, from the web or from its folder."""
+    if site.kind == Site.Kind.DOCUMENTS:
+        yield CrawlEnd(complete=False, failure="Documents come over RCP; there is nothing to sync.")
+        return
     known = ledger.known()
     max_pages = site.max_pages or conf().crawl_max_pages
     if site.kind == Site.Kind.FOLDER:

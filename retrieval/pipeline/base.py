@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from retrieval.types import Query
+from retrieval.types import Mode, Query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,7 @@ class Recalled:
     dense: tuple[tuple[int, float], ...] = ()
     sparse: tuple[tuple[int, float], ...] = ()
     candidates: dict[int, Candidate] = field(default_factory=dict)
+    legs: frozenset[Mode] = frozenset()  # that ranked, even if they found nothing
     alpha: float = 0.0  # after what is out has been left out
     gone: int = 0  # that the index held without a row: it has to be reconciled
     notes: tuple[str, ...] = ()

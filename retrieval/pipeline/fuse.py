@@ -11,9 +11,15 @@ from retrieval.types import FusionMethod, Unit
 
 
 def fuse(prepared: Prepared, recalled: Recalled) -> list[Candidate]:
-    """All candidates, best first; with unit document the best of each page."""
+    """All candidates, best first; with unit document the best of each page.
+
+    What was shown already counts for the others' scores, so that these are the same on every page
+    of results, and is left out here.
+    """
     fused = [
-        replace(recalled.candidates[id_], score=score) for id_, score in _fused(prepared, recalled)
+        replace(recalled.candidates[id_], score=score)
+        for id_, score in _fused(prepared, recalled)
+        if id_ not in prepared.query.exclude
     ]
     return list(best_of_pages(fused)) if prepared.query.unit is Unit.DOCUMENT else fused
 

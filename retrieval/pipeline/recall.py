@@ -99,9 +99,7 @@ def _top(
 ) -> tuple[Scored, ...]:
     if ranking is None:
         return ()
-    exclude = prepared.query.exclude
-    found = ranking.top(prepared.candidate_k + len(exclude), allowed=allowed)
-    return tuple(one for one in found if one.chunk_id not in exclude)[: prepared.candidate_k]
+    return tuple(ranking.top(prepared.candidate_k, allowed=allowed))
 
 
 def _recalled(prepared: Prepared, sparse: _Leg, dense: _Leg, notes: Sequence[str]) -> Recalled:
@@ -124,11 +122,22 @@ def _recalled(prepared: Prepared, sparse: _Leg, dense: _Leg, notes: Sequence[str
         sparse=tuple((one.chunk_id, one.score) for one in sparse.top if one.chunk_id in pages),
         candidates=candidates,
         gone=len(ids) - len(pages),
+        legs=frozenset(
+            mode
+            for mode, leg in ((Mode.DENSE, dense), (Mode.SPARSE, sparse))
+            if leg.ranking is not None
+        ),
         alpha=prepared.alpha if dense.ranking is not None else 0.0,
         notes=tuple(notes),
     )
 
 
 def _stage(name: str, progress: float, found: Sequence[Scored]) -> Stage:
-    ids = tuple(one.chunk_id for one in found[:SHOWN])
-    return Stage(name=name, progress=progress, message=f"{len(found)} candidates", chunk_ids=ids)
+    shown = found[:SHOWN]
+    return Stage(
+        name=name,
+        progress=progress,
+        message=f"{len(found)} candidates",
+        chunk_ids=tuple(one.chunk_id for one in shown),
+        scores=tuple(one.score for one in shown),
+    )

@@ -16,12 +16,14 @@ from retrieval.reranking.errors import RerankerUnavailable
 TOP_N = 50
 
 
-def rerank(text: str, candidates: Sequence[Candidate], *, k: int) -> tuple[list[Candidate], str]:
-    """The candidates by the reranker's scores, and a note where it was out."""
+def rerank(
+    text: str, candidates: Sequence[Candidate], *, k: int, top: int | None = None
+) -> tuple[list[Candidate], str]:
+    """The `top` candidates by the reranker's scores, and a note where it was out."""
     model = reranker()
     if model is None or not candidates:
         return list(candidates), ""
-    head = candidates[: max(k, TOP_N)]
+    head = candidates[: max(k, top or TOP_N)]
     texts = dict(Chunk.objects.filter(pk__in=[c.chunk_id for c in head]).values_list("pk", "text"))
     head = [candidate for candidate in head if candidate.chunk_id in texts]
     try:

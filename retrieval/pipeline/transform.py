@@ -34,7 +34,7 @@ def transform(query: Query, *, indexed: Sequence[str]) -> Prepared | None:
         text=text,
         language=language,
         alpha=_alpha(query, language),
-        candidate_k=max(k, query.candidate_k or conf().candidate_k),
+        candidate_k=max(k + len(query.exclude), query.candidate_k or conf().candidate_k),
     )
 
 

@@ -24,6 +24,9 @@ class Command(BaseCommand):
         create.add_argument("--name", default="", help="What the key is for.")
         create.add_argument("--days", type=int, help="Until it expires; without: never.")
         create.add_argument(
+            "--write", action="store_true", help="May add and delete documents over RCP too."
+        )
+        create.add_argument(
             "--create-user", action="store_true", help="Make the user too, without a password."
         )
         listing = actions.add_parser("list", help="Show keys, never the secrets.")
@@ -43,6 +46,7 @@ class Command(BaseCommand):
         _, key = ApiKey.objects.create(
             user=user,
             name=options["name"] or "made by manage.py",
+            may_write=options["write"],
             expiry=None if days is None else timedelta(days=days),
         )
         self.stdout.write(key)
@@ -53,7 +57,9 @@ class Command(BaseCommand):
             keys = keys.filter(user=self._user(options["username"]))
         for key in keys:
             until = f"until {key.expiry:%Y-%m-%d %H:%M}" if key.expiry else "without end"
-            self.stdout.write(f"{key.token_key}\t{key.user.get_username()}\t{until}\t{key.name}")
+            rights = "reads and writes" if key.may_write else "reads"
+            cells = (key.token_key, key.user.get_username(), rights, until, key.name)
+            self.stdout.write("\t".join(cells))
 
     def _revoke(self, options: dict[str, Any]) -> None:
         found = ApiKey.objects.filter(token_key=options["key"][: CONSTANTS.TOKEN_KEY_LENGTH])
