@@ -6,7 +6,7 @@ Below: services (in threads), retrieval, the chat model. Above: views, the ask c
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from uuid import UUID
 
@@ -18,13 +18,7 @@ from chats.writing import Retrieve, Writing
 from fastrag_site import shutdown
 from fastrag_site.backends import load_backend
 from fastrag_site.owners import Owner
-from retrieval.types import Query, Retrieved, Stage
-
-
-def retrieve_from_index(query: Query) -> Generator[Stage, None, Retrieved]:
-    from retrieval.services import retrieve
-
-    return (yield from retrieve(query))
+from retrieval.services import retrieve as retrieve_from_index
 
 
 def begin(

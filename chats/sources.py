@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chats.events import Source
+from retrieval.ingest.fragments import join
 from retrieval.types import Fragment, Hit
 
 
@@ -42,7 +43,7 @@ def _fragments(page: Sequence[Hit]) -> tuple[Fragment, ...]:
         if hit.fragment is None:
             continue
         if previous is not None and _continues(previous, hit):
-            found[-1] = Fragment(start=found[-1].start, end=hit.fragment.end or hit.fragment.start)
+            found[-1] = join(found[-1], hit.fragment)
         elif hit.fragment not in found:
             found.append(hit.fragment)
         previous = hit

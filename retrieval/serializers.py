@@ -35,7 +35,7 @@ class PageSerializer(serializers.Serializer[Any]):
 
 
 class SearchHitSerializer(serializers.Serializer[Any]):
-    source = PageSerializer()
+    source = PageSerializer()  # type: ignore[assignment]
     text = serializers.CharField(help_text="verbatim; blocks separated by line ends")
     section = serializers.ListField(child=serializers.CharField(), help_text="heading path")
     anchor = serializers.CharField(allow_null=True)

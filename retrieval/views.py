@@ -7,20 +7,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from retrieval import services
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 from retrieval.types import Query
 
 
 class SearchView(APIView):
-    @extend_schema(
+    @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="search",
         summary="Search without answering",
         parameters=[SearchRequestSerializer],
         responses=SearchResultSerializer,
     )
     def get(self, request: Request) -> Response:
-        from retrieval import services
-
         asked = SearchRequestSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         text, k = asked.validated_data["q"], asked.validated_data["k"]

@@ -80,7 +80,9 @@ def _place_of(chat: str | None) -> tuple[Owner, UUID | None]:
 
 def _described(source: Source) -> str:
     numbers = "".join(f"[{number}]" for number in source.positions)
-    link = source.url + directive(source.fragments)
+    link = source.url
+    if text := directive(source.fragments):
+        link += text if "#" in link else f"#{text}"
     return f"{numbers} {printable(source.title)}\n    {printable(link)}"
 
 
