@@ -7,7 +7,7 @@ many of them, so that a posting is rewritten only a few times in its life.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import log2
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from retrieval.index.arrays import Mask, among, pack, unpack
 from retrieval.index.base import ChunkIds
+from retrieval.index.rows import Row, postings_insert
 from retrieval.models import Chunk, Posting, Segment
 
 SMALL_CHUNKS = 512  # merged along with a page's write; larger ones only by `optimize`
@@ -36,28 +37,35 @@ class Sized:
     live: int
 
 
-def merge_segments(version: int, *, largest: int = LARGEST_CHUNKS) -> None:
-    """Merge what is due, inside the caller's transaction. Below `largest` chunks each result."""
-    for group in plan(list(_sizes()), largest=largest):
+def merge_segments(version: int, *, below: int | None = None) -> None:
+    """Merge what is due, inside the caller's transaction; `below`: small segments alone."""
+    segments = list(_sizes())
+    groups = plan(segments) if below is None else plan_small(segments, below=below)
+    for group in groups:
         _merge(group, version)
 
 
-def plan(segments: Sequence[Sized], *, largest: int = LARGEST_CHUNKS) -> list[list[int]]:
-    """Groups of segments to merge, each into one."""
-    sizes: dict[int, list[Sized]] = defaultdict(list)
+def plan_small(segments: Iterable[Sized], *, below: int) -> list[list[int]]:
+    """Groups to merge among segments below a size: those with enough of their like."""
+    sizes: dict[int, list[int]] = defaultdict(list)
     for segment in segments:
-        if segment.live < largest:
-            sizes[int(log2(max(1, segment.live)) / 3)].append(segment)
-    groups = [group for group in sizes.values() if len(group) >= SAME_SIZE]
-    if largest >= LARGEST_CHUNKS:
-        planned = {segment.pk for group in groups for segment in group}
-        rest = [segment for segment in segments if segment.pk not in planned]
-        leftovers = _leftovers(rest, sum(segment.live for segment in segments))
-        groups += [leftovers] if len(leftovers) > 1 else []
-        groups += [[one] for one in rest if one not in leftovers and _mostly_dead(one)]
-    return [
-        [segment.pk for segment in part] for group in groups for part in _bounded(group, largest)
-    ]
+        if segment.live < below:
+            sizes[int(log2(max(1, segment.live)) / log2(SAME_SIZE))].append(segment.pk)
+    return [group for group in sizes.values() if len(group) >= SAME_SIZE]
+
+
+def plan(segments: Sequence[Sized]) -> list[list[int]]:
+    """The same for all sizes, then the small rest, then what is mostly dead."""
+    groups = plan_small(segments, below=LARGEST_CHUNKS)
+    planned = {pk for group in groups for pk in group}
+    rest = [segment for segment in segments if segment.pk not in planned]
+    leftovers = _leftovers(rest, sum(segment.live for segment in segments))
+    if len(leftovers) > 1:
+        groups.append([segment.pk for segment in leftovers])
+        rest = [segment for segment in rest if segment not in leftovers]
+    live = {segment.pk: segment.live for segment in segments}
+    bounded = [part for group in groups for part in _bounded(group, live)]
+    return bounded + [[segment.pk] for segment in rest if _mostly_dead(segment)]
 
 
 def _leftovers(segments: Sequence[Sized], total: int) -> list[Sized]:
@@ -75,13 +83,14 @@ def _mostly_dead(segment: Sized) -> bool:
     return segment.total - segment.live > DEAD_SHARE * segment.total
 
 
-def _bounded(group: Sequence[Sized], largest: int) -> Iterator[list[Sized]]:
-    part: list[Sized] = []
-    for segment in sorted(group, key=lambda segment: segment.pk):
-        if part and sum(one.live for one in part) + segment.live > largest:
+def _bounded(group: Sequence[int], live: Mapping[int, int]) -> Iterator[list[int]]:
+    """Parts that stay below the largest size."""
+    part: list[int] = []
+    for pk in sorted(group):
+        if part and sum(live[one] for one in part) + live[pk] > LARGEST_CHUNKS:
             yield part
             part = []
-        part.append(segment)
+        part.append(pk)
     if part:
         yield part
 
@@ -112,7 +121,7 @@ def _merge(group: Sequence[int], version: int) -> None:
         )
         places = {pk: np.searchsorted(kept[order], ids[pk]) for pk in ids}
         for rows in _term_pages(group):
-            Posting.objects.bulk_create(_merged(rows, new, places, alive), batch_size=1_000)
+            postings_insert(new.pk, _merged(rows, places, alive))
     Segment.objects.filter(pk__in=group).delete()
 
 
@@ -123,10 +132,10 @@ def _alive(ids: ChunkIds, dead: bytes | memoryview) -> Mask:
     return among(ids, existing) & ~among(ids, unpack(dead, "<i8"))
 
 
-Row = tuple[str, int, bytes | memoryview, bytes | memoryview]
+Stored = tuple[str, int, bytes | memoryview, bytes | memoryview]
 
 
-def _term_pages(group: Sequence[int]) -> Iterator[list[Row]]:
+def _term_pages(group: Sequence[int]) -> Iterator[list[Stored]]:
     """The postings of these segments by term, a bounded number at a time, no term split."""
     rows = Posting.objects.filter(segment__in=group).order_by("term", "segment_id")
     columns = rows.values_list("term", "segment_id", "places", "frequencies")
@@ -139,11 +148,10 @@ def _term_pages(group: Sequence[int]) -> Iterator[list[Row]]:
 
 
 def _merged(
-    rows: Sequence[Row],
-    new: Segment,
+    rows: Sequence[Stored],
     places: dict[int, NDArray[np.intp]],
     alive: dict[int, Mask],
-) -> Iterator[Posting]:
+) -> Iterator[Row]:
     for term, same in groupby(rows, key=lambda row: row[0]):
         found, counts = [], []
         for _, segment, packed, frequencies in same:
@@ -154,9 +162,4 @@ def _merged(
         where = np.concatenate(found)
         if len(where):
             order = np.argsort(where, kind="stable")
-            yield Posting(
-                segment=new,
-                term=term,
-                places=pack(where[order], "<u4"),
-                frequencies=pack(np.concatenate(counts)[order], "<u2"),
-            )
+            yield term, pack(where[order], "<u4"), pack(np.concatenate(counts)[order], "<u2")

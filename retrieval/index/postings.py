@@ -17,11 +17,11 @@ from retrieval.index.analysis import DEFAULT_LANGUAGE, QueryTerm, document_terms
 from retrieval.index.arrays import among, pack, unpack
 from retrieval.index.base import ChunkIds, Ranking, Scored
 from retrieval.index.merging import SMALL_CHUNKS, merge_segments
+from retrieval.index.rows import postings_insert
 from retrieval.index.segments import Catalog, CatalogCache
 from retrieval.index.state import index_bump, index_version
 from retrieval.models import Chunk, Posting, Segment
 
-INSERT_ROWS = 1_000
 TRIES = 4  # to read postings and catalog of one version while a sync writes
 
 
@@ -55,19 +55,9 @@ class PostingsIndex:
             lengths=pack(lengths, "<u4"),
             languages=Counter(language or DEFAULT_LANGUAGE for _, language in indexed),
         )
-        Posting.objects.bulk_create(
-            (
-                Posting(
-                    segment=segment,
-                    term=term,
-                    places=pack(places[term], "<u4"),
-                    frequencies=pack(frequencies[term], "<u2"),
-                )
-                for term in sorted(places)
-            ),
-            batch_size=INSERT_ROWS,
-        )
-        merge_segments(version, largest=SMALL_CHUNKS)
+        rows = ((t, pack(places[t], "<u4"), pack(frequencies[t], "<u2")) for t in sorted(places))
+        postings_insert(segment.pk, rows)
+        merge_segments(version, below=SMALL_CHUNKS)
 
     def remove(self, chunk_ids: Sequence[int]) -> None:
         if not chunk_ids:
