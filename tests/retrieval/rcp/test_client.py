@@ -1,0 +1,392 @@
+"""The clients, against our servers in other processes and against peers that misbehave."""
+
+from __future__ import annotations
+
+import asyncio
+import http.server
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from retrieval import rcp
+from retrieval.rcp.client import calls, stdio
+
+SERVERS = Path(__file__).parent / "servers"
+PLAIN = [sys.executable, str(SERVERS / "plain.py")]
+# A child that speaks just enough to shake hands, then does what each test wants of a bad server.
+BAD_SERVER = """
+import json, sys, time
+first = json.loads(sys.stdin.readline())
+print(json.dumps({"jsonrpc": "2.0", "id": first["id"], "result": {"protocolVersion": 1,
+      "server": {"name": "bad"}, "capabilities": {"retrieve": {}, "streaming": {}}}}), flush=True)
+asked = json.loads(sys.stdin.readline())
+def say(**more): print(json.dumps({"jsonrpc": "2.0", **more}), flush=True)
+"""
+
+
+DEAF_SERVER = """
+import signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+time.sleep(60)
+"""
+
+
+def bad_server(then: str) -> list[str]:
+    return [sys.executable, "-c", BAD_SERVER + then]
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with subprocess.Popen([*PLAIN, "http"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/rcp"
+        process.terminate()
+
+
+@pytest.fixture(params=["stdio", "http"])
+def connect(request: pytest.FixtureRequest, url: str) -> Callable[..., rcp.Client]:
+    if request.param == "stdio":
+        return lambda **more: rcp.connect_stdio(PLAIN, **more)
+    return lambda **more: rcp.connect_http(url, **more)
+
+
+@pytest.fixture
+def client(connect: Callable[..., rcp.Client]) -> Iterator[rcp.Client]:
+    with connect() as made:
+        yield made
+
+
+def test_the_handshake_tells_who_the_server_is(client: rcp.Client) -> None:
+    assert client.server == {"name": "plain", "version": "2.0"}
+    assert client.protocol_version == 1
+    assert client.capabilities["retrieve"]["maxK"] == 50
+    assert client.supports(rcp.Capability.Embed)
+    assert not client.supports(rcp.Capability.Graph)
+
+
+def test_typed_calls_return_typed_results(client: rcp.Client) -> None:
+    assert [hit["id"] for hit in client.retrieve("tower", 5)["hits"]] == ["d2", "d5"]
+    assert client.rerank("q", ["a", "ccc", "bb"], top_n=2)["results"] == [
+        {"index": 1, "score": 3.0},
+        {"index": 2, "score": 2.0},
+    ]
+    assert client.feedback([{"hitId": "d2", "used": True}]) == {"accepted": 1}
+    assert client.transform("q", "multi-query", n=3) == {"queries": ["q", "q", "q"]}
+    assert client.ping("nonce") == {"nonce": "nonce"}
+    assert client.info()["server"]["name"] == "plain"
+    assert client.call("retrieve", {"query": "cat"})["hits"][0]["id"] == "d1"
+
+
+@pytest.mark.parametrize("encoding", [None, "json", "f32-base64"])
+def test_vectors_are_decoded_whichever_way_they_travel(
+    client: rcp.Client, encoding: str | None
+) -> None:
+    assert client.embed(["a", "bbb"], encoding=encoding) == [[1.0, 0.5, -1.0], [3.0, 0.5, -1.0]]
+
+
+def test_documents_are_added_found_and_deleted(client: rcp.Client) -> None:
+    assert client.index_add([{"id": "n1", "text": "a zebra"}])["ids"] == ["n1"]
+    assert client.retrieve("zebra")["hits"][0]["id"] == "n1"
+    assert client.index_delete(["n1", "absent"]) == {"deleted": 1}
+
+
+def test_a_capability_that_is_missing_is_refused_before_any_io(client: rcp.Client) -> None:
+    for ask in (lambda: client.graph("local"), client.catalog, lambda: client.memory_recall("q")):
+        with pytest.raises(rcp.CapabilityMissing):
+            ask()
+
+
+def test_errors_of_the_server_come_as_exceptions_of_their_code(client: rcp.Client) -> None:
+    with pytest.raises(rcp.InvalidParams) as caught:
+        client.retrieve("q", 0)
+    assert caught.value.data == {"field": "k"}
+    with pytest.raises(rcp.OptionUnsupported):
+        client.retrieve("q", mode="dense")
+    with pytest.raises(rcp.BackendUnavailable, match="the index is down"):
+        client.retrieve("fail")
+    with pytest.raises(rcp.UnknownMethod):
+        client.call("no/such")
+    with pytest.raises(rcp.InvalidRequest):
+        client.call("initialize", {"protocolVersion": 1})
+
+
+def test_progress_reaches_the_callback_in_the_callers_thread(client: rcp.Client) -> None:
+    seen: list[tuple[str, str]] = []
+    frames: list[rcp.Progress] = []
+
+    def on_progress(progress: rcp.Progress) -> None:
+        seen.append((threading.current_thread().name, progress.stage))
+        frames.append(progress)
+
+    result = client.retrieve("tower", on_progress=on_progress)
+    assert len(result["hits"]) == 2
+    assert seen == [(threading.current_thread().name, "recall")]
+    assert (frames[0].progress, frames[0].message) == (0.5, "2 found")
+    assert frames[0].hits == ["d2", "d5"]
+
+
+def test_the_result_is_the_same_without_a_single_frame(client: rcp.Client) -> None:
+    assert client.retrieve("tower") == client.retrieve("tower", on_progress=lambda _: None)
+
+
+def test_a_request_is_cancelled_by_the_id_its_caller_chose(client: rcp.Client) -> None:
+    def stop(progress: rcp.Progress) -> None:
+        if progress.stage == "asleep":
+            client.cancel("mine", "changed my mind")
+
+    with pytest.raises(rcp.Cancelled):
+        client.retrieve("sleep:30", id="mine", on_progress=stop)
+    assert client.ping() == {}
+
+
+def test_a_callback_that_raises_calls_the_request_off(client: rcp.Client) -> None:
+    def fail(progress: rcp.Progress) -> None:
+        raise LookupError("seen enough")
+
+    with pytest.raises(LookupError, match="seen enough"):
+        client.retrieve("sleep:30", on_progress=fail)
+    assert client.ping() == {}
+
+
+def test_a_call_has_a_time_out(client: rcp.Client) -> None:
+    begun = time.monotonic()
+    with pytest.raises(rcp.Timeout):
+        client.retrieve("sleep:30", timeout=0.2)
+    assert time.monotonic() - begun < 3
+    assert client.ping() == {}
+
+
+def test_one_client_serves_many_threads(client: rcp.Client) -> None:
+    results: list[Any] = []
+    threads = [
+        threading.Thread(target=lambda: results.append(client.retrieve("sleep:0.1")))
+        for _ in range(8)
+    ]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 8
+    assert time.monotonic() - begun < 3
+
+
+def test_the_log_of_the_server_reaches_a_client_that_asks_for_it() -> None:
+    entries: list[Any] = []
+    with rcp.connect_stdio(PLAIN, on_log=entries.append) as client:
+        client.retrieve("cat")
+    assert entries == [
+        {
+            "level": "info",
+            "message": "searched",
+            "logger": "retrieve",
+            "data": {"query": "cat"},
+        }
+    ]
+
+
+def test_shutdown_ends_a_stdio_server_and_never_raises() -> None:
+    client = rcp.connect_stdio(PLAIN)
+    client.shutdown()
+    with pytest.raises(rcp.ConnectionLost):
+        rcp.connect_stdio(bad_server("sys.exit()")).retrieve("q")
+
+
+async def test_the_asynchronous_client_does_the_same(url: str) -> None:
+    for opening in (rcp.AsyncClient.connect_stdio(PLAIN), rcp.AsyncClient.connect_http(url)):
+        async with await opening as client:
+            assert len((await client.retrieve("tower"))["hits"]) == 2
+            frames: list[rcp.Progress] = []
+            both = await asyncio.gather(
+                client.retrieve("sleep:0.1", on_progress=frames.append),
+                client.embed(["a"]),
+            )
+            assert both[1] == [[1.0, 0.5, -1.0]]
+            assert frames[0].stage == "recall"
+
+
+async def test_cancelling_the_waiting_task_cancels_the_request(url: str) -> None:
+    for opening in (rcp.AsyncClient.connect_stdio(PLAIN), rcp.AsyncClient.connect_http(url)):
+        async with await opening as client:
+            frames: asyncio.Queue[rcp.Progress] = asyncio.Queue()
+            task = asyncio.create_task(client.retrieve("sleep:30", on_progress=frames.put_nowait))
+            await frames.get()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert await client.ping() == {}
+
+
+# Servers that are dead, dying or wrong.
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["/no/such/program"], ["/bin/false"], [sys.executable, "-c", "print('hello')"]],
+    ids=["missing", "exits", "exits after a line that is no message"],
+)
+def test_a_server_that_cannot_be_talked_to_is_a_lost_connection(argv: list[str]) -> None:
+    with pytest.raises(rcp.ConnectionLost):
+        rcp.connect_stdio(argv)
+
+
+@pytest.fixture
+def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "GRACE_SECONDS", 0.1)
+
+
+@pytest.mark.usefixtures("short_grace")
+def test_a_server_that_never_answers_is_a_time_out_and_is_killed() -> None:
+    begun = time.monotonic()
+    with pytest.raises(rcp.Timeout):
+        rcp.connect_stdio([sys.executable, "-c", DEAF_SERVER], timeout=0.2)
+    assert time.monotonic() - begun < 15
+
+
+@pytest.mark.usefixtures("short_grace")
+def test_a_server_that_does_not_read_cannot_hang_its_client() -> None:
+    with rcp.connect_stdio(bad_server("time.sleep(60)"), timeout=0.3) as client:
+        with pytest.raises(rcp.Timeout):
+            client.retrieve("q")
+        with pytest.raises(rcp.RcpError):
+            client.retrieve("x" * 1_000_000)
+
+
+def test_a_server_that_dies_in_the_middle_fails_every_waiting_call() -> None:
+    with rcp.connect_stdio(PLAIN) as client:
+        outcomes: list[Any] = []
+
+        def ask(query: str) -> None:
+            try:
+                outcomes.append(client.retrieve(query))
+            except rcp.RcpError as error:
+                outcomes.append(type(error))
+
+        threads = [threading.Thread(target=ask, args=("sleep:30",)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        ask("die")
+        for thread in threads:
+            thread.join(10)
+        assert outcomes == [rcp.ConnectionLost] * 4
+        with pytest.raises(rcp.ConnectionLost):
+            client.ping()
+
+
+def test_nobody_behind_the_url_is_a_lost_connection() -> None:
+    with pytest.raises(rcp.ConnectionLost):
+        rcp.connect_http("http://127.0.0.1:9/rcp")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        'say(id=asked["id"], result=[])',
+        'say(id=asked["id"], result={"hits": "none"})',
+        'say(id=asked["id"], result={})',
+        'say(id=asked["id"])',
+        'say(id=asked["id"], error={"message": "no code"})',
+        'say(id=asked["id"], error="text")',
+    ],
+)
+def test_an_answer_that_is_malformed_is_an_internal_error(answer: str) -> None:
+    with (
+        rcp.connect_stdio(bad_server(answer + "\nsys.stdin.read()")) as client,
+        pytest.raises(rcp.InternalError),
+    ):
+        client.retrieve("q")
+
+
+def test_what_a_client_does_not_know_it_ignores() -> None:
+    script = """
+print("not json"); print("[1, 2]"); print("{}"); print()
+say(id="someone-else", result={})
+say(id={}, result={})
+say(method="notifications/unheard-of", params={})
+say(method="notifications/progress")
+token = asked["params"]["_meta"]["progressToken"]
+for other in ("unknown", 7, None, [], {}):
+    say(method="notifications/progress", params={"progressToken": other, "progress": 0.5})
+say(method="notifications/progress", params={"progressToken": token, "progress": "much"})
+say(method="notifications/progress", params={"progressToken": token, "stage": 7, "partial": 7})
+say(id=asked["id"], result={"hits": [], "extension": 1})
+say(id=asked["id"], result={"hits": ["twice"]})
+sys.stdin.read()
+"""
+    seen: list[rcp.Progress] = []
+    with rcp.connect_stdio(bad_server(script)) as client:
+        result = client.retrieve("q", on_progress=seen.append)
+    assert result == {"hits": [], "extension": 1}
+    assert [(frame.progress, frame.stage, frame.hits) for frame in seen] == [
+        (0.0, "", []),
+        (0.0, "", []),
+    ]
+
+
+class OddHttp(http.server.BaseHTTPRequestHandler):
+    """Shakes hands, then answers with what the test has put in `reply`."""
+
+    reply: tuple[int, str, bytes] = (200, "application/json", b"")
+
+    def do_POST(self) -> None:
+        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        status, kind, body = self.reply
+        if asked.get("method") == "initialize":
+            capabilities = {"retrieve": {}, "streaming": {}}
+            result = {"protocolVersion": 1, "server": {}, "capabilities": capabilities}
+            status, kind = 200, "application/json"
+            body = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def odd() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), OddHttp) as server:
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "expected"),
+    [
+        (401, "text/html", b"<h1>who?</h1>", rcp.Unauthorized),
+        (403, "text/plain", b"", rcp.Unauthorized),
+        (404, "text/html", b"", rcp.NotFound),
+        (429, "text/plain", b"", rcp.RateLimited),
+        (503, "text/html", b"", rcp.BackendUnavailable),
+        (500, "text/html", b"", rcp.InternalError),
+        (200, "text/html", b"<h1>hello</h1>", rcp.InternalError),
+        (200, "application/json", b"", rcp.InternalError),
+        (200, "text/event-stream", b"", rcp.ConnectionLost),
+        (200, "text/event-stream", b": hello\n\ndata: {}", rcp.ConnectionLost),
+        (200, "text/event-stream", b"data: nonsense\n\n", rcp.ParseError),
+    ],
+)
+def test_http_answers_that_are_no_rcp_become_errors_of_their_status(
+    odd: str, status: int, kind: str, body: bytes, expected: type[Exception]
+) -> None:
+    OddHttp.reply = (status, kind, body)
+    with rcp.connect_http(odd) as client, pytest.raises(expected):
+        client.retrieve("q", on_progress=lambda _: None)
+
+
+def test_params_that_are_not_given_are_not_sent() -> None:
+    asked = calls.retrieve("q", 3, include_text=False, rerank=False, more={"x": 1})
+    assert asked.params == {"query": "q", "k": 3, "rerank": False, "includeText": False, "x": 1}
