@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +50,10 @@ def url() -> Iterator[str]:
         process.terminate()
 
 
-@pytest.fixture(params=["stdio", "http"])
-def connect(request: pytest.FixtureRequest, url: str) -> Callable[..., rcp.Client]:
-    if request.param == "stdio":
-        return lambda **more: rcp.connect_stdio(PLAIN, **more)
-    return lambda **more: rcp.connect_http(url, **more)
-
-
-@pytest.fixture
-def client(connect: Callable[..., rcp.Client]) -> Iterator[rcp.Client]:
-    with connect() as made:
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def client(request: pytest.FixtureRequest, url: str) -> Iterator[rcp.Client]:
+    over_stdio = request.param == "stdio"
+    with rcp.connect_stdio(PLAIN) if over_stdio else rcp.connect_http(url) as made:
         yield made
 
 

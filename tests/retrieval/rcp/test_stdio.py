@@ -57,7 +57,14 @@ def test_stdout_carries_the_protocol_alone_whatever_handlers_print() -> None:
     }
     for noise in (b"print", b"no line end", b"bytes", b"the real one", b"descriptor", b"C library"):
         assert b"noise: " + noise in done.stderr
-    for noise in (b"child process", b"warning", b"log", b"again", b"not flushed", b"after serving"):
+    for noise in (
+        b"child process",
+        b"warning",
+        b"log",
+        b"again",
+        b"before serving",
+        b"after serving",
+    ):
         assert b"noise: " + noise in done.stderr
     assert done.returncode == 0
 
