@@ -93,6 +93,17 @@ class Conf:
     mmr_lambda: float = 0.7  # 1.0 is relevance alone
     query_max_chars: int = 8_000
 
+    # RCP
+    rcp_seconds: float = 60.0  # a request that takes longer fails
+    rcp_concurrency: int = 8  # requests that a process works on at once
+    rcp_backlog: int = 200  # requests that wait for that
+    rcp_batch_max: int = 50  # messages of one batch
+    rcp_session_seconds: int = 1_800  # that a session's hits are remembered after its last request
+    rcp_documents_per_call: int = 100
+    rcp_documents_max: int = 100_000  # added documents in the index
+    rcp_vectors_seconds: float = 20.0  # that adding documents spends on their vectors
+    rcp_texts_max: int = 64  # that one call embeds or reranks
+
 
 @lru_cache(maxsize=1)
 def conf() -> Conf:

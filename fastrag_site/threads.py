@@ -141,6 +141,13 @@ def _tell(
         loop.call_soon_threadsafe(settle_unless_cancelled)
 
 
+def release_connections() -> None:
+    """Hold no database connection in this thread while it waits; in a transaction, keep it."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
 def _closing_connections(call: Callable[[], T]) -> T:
     try:
         return call()

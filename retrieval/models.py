@@ -180,6 +180,8 @@ class Document(models.Model):
         Page, primary_key=True, on_delete=models.CASCADE, related_name="document"
     )
     name = models.CharField(max_length=200, unique=True)  # the id that its caller knows it by
+    # Where its text stands on the web; several documents may be parts of one page.
+    url = models.CharField(max_length=2000, blank=True)
     meta = models.JSONField(default=dict)
     spans = models.JSONField(default=list)  # of each chunk in the text as given: [start, end]
     digest = models.CharField(max_length=64)  # of all that was given and how it is read

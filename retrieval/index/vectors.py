@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from django.db import transaction
 
+from fastrag_site.threads import release_connections
 from retrieval.embedding import embedder
 from retrieval.index import dense_index
 from retrieval.index.base import Vector
@@ -17,6 +18,7 @@ from retrieval.index.state import embedder_declare, index_embedder
 from retrieval.models import Chunk
 
 BATCH = 128  # chunks a transaction: a few seconds of work at most
+SMALL_BATCH = 16  # while a caller waits
 
 Report = Callable[[int, int], None]
 
@@ -42,6 +44,28 @@ def fill_vectors(*, progress: Report | None = None) -> int:
         if progress is not None:
             progress(done, max(done, total))
     return done
+
+
+def fill_pages(page_ids: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Embed what lacks a vector on these pages; (done, total) after each of many small batches.
+
+    Raises EmbedderUnavailable. Does nothing where the vectors of the index are another embedder's:
+    to change all of them is the next sync's task.
+    """
+    model = embedder()
+    if model is None or index_embedder() not in {"", model.identity}:
+        return
+    identity = model.identity
+    embedder_declare(identity, model.dimension)
+    waiting = Chunk.objects.filter(page__in=page_ids, embedding__isnull=True).order_by("pk")
+    chunks = list(waiting.select_related("page").only("text", "section", "page__title"))
+    for start in range(0, len(chunks), SMALL_BATCH):
+        batch = chunks[start : start + SMALL_BATCH]
+        release_connections()
+        vectors = model.embed_passages([passage_text(chunk) for chunk in batch])
+        if not _store(identity, [chunk.pk for chunk in batch], vectors):
+            return
+        yield start + len(batch), len(chunks)
 
 
 def passage_text(chunk: Chunk) -> str:

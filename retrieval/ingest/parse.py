@@ -74,19 +74,20 @@ def _without_controls(document: Document) -> Document:
     blocks = (
         replace(
             block,
-            text=_cleaned(block.text).strip(),
-            section=tuple(map(_cleaned, block.section)),
+            text=cleaned(block.text).strip(),
+            section=tuple(map(cleaned, block.section)),
         )
         for block in document.blocks
     )
     return replace(
         document,
-        title=document.title and (_cleaned(document.title) or None),
-        site_name=document.site_name and (_cleaned(document.site_name) or None),
+        title=document.title and (cleaned(document.title) or None),
+        site_name=document.site_name and (cleaned(document.site_name) or None),
         blocks=tuple(block for block in blocks if block.text),
-        visible=document.visible and tuple(map(_cleaned, document.visible)),
+        visible=document.visible and tuple(map(cleaned, document.visible)),
     )
 
 
-def _cleaned(text: str) -> str:
+def cleaned(text: str) -> str:
+    """Without what no index and no database wants to keep."""
     return _CONTROLS.sub("", text)

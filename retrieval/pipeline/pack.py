@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from retrieval.models import Chunk
+from retrieval.models import Chunk, Page
 from retrieval.pipeline.base import Candidate, Prepared
 from retrieval.pipeline.confidence import confidence
 from retrieval.types import Fragment, Hit, Query, Scores
@@ -15,13 +15,13 @@ from retrieval.types import Fragment, Hit, Query, Scores
 _COLUMNS = (
     *("position", "text", "section", "anchor", "fragment_start", "fragment_end", "page_id"),
     *(f"page__{name}" for name in ("url", "title", "site_name", "favicon_url")),
-    *("page__media_type", "page__language"),
+    *("page__media_type", "page__language", "page__document__url"),
 )
 
 
 def pack(prepared: Prepared, candidates: Sequence[Candidate]) -> tuple[Hit, ...]:
     rows = Chunk.objects.filter(pk__in=[candidate.chunk_id for candidate in candidates])
-    chunks = {chunk.pk: chunk for chunk in rows.select_related("page").only(*_COLUMNS)}
+    chunks = {chunk.pk: chunk for chunk in rows.select_related("page__document").only(*_COLUMNS)}
     hits = (
         _hit(prepared, chunks[candidate.chunk_id], candidate)
         for candidate in candidates
@@ -49,6 +49,12 @@ def approximate_tokens(text: str) -> int:
     return -(-plain // 4) + len(text) - plain
 
 
+def address_of(page: Page) -> str:
+    """Where a citation leads: an added document may stand on the web under its own address."""
+    document = getattr(page, "document", None)
+    return (document and document.url) or page.url
+
+
 def _hit(prepared: Prepared, chunk: Chunk, candidate: Candidate) -> Hit:
     page = chunk.page
     fragment = None
@@ -57,7 +63,7 @@ def _hit(prepared: Prepared, chunk: Chunk, candidate: Candidate) -> Hit:
     return Hit(
         chunk_id=chunk.pk,
         page_id=page.pk,
-        url=page.url,
+        url=address_of(page),
         title=page.title,
         site_name=page.site_name,
         favicon_url=page.favicon_url,

@@ -90,12 +90,17 @@ def _condition(tree: Mapping[str, Any], kinds: Mapping[str, str]) -> Q:
 
 def _matches(field: str, op: str, value: Any, kinds: Mapping[str, str]) -> Q:
     """The passages that the operator without its negation is true of."""
+    if _holds_nul(value):
+        return Q(pk__in=())  # nothing stored does, and PostgreSQL takes none
     kind = FIELDS.get(field) or kinds.get(field, "keyword")
     if kind == "date":
         value = [_moment(one) for one in value] if isinstance(value, list) else _moment(value)
     lookup = _LOOKUPS.get(op, op)
     if field == "section":
         return _section(op, lookup, value)
+    if field == "url" and op != "exists":
+        # Added documents have an address of their own.
+        return Q((f"page__url__{lookup}", value)) | Q((f"page__document__url__{lookup}", value))
     if field not in FIELDS:
         return _own(field, _COLUMNS.get(kind, "text"), op, lookup, value)
     path = PATHS[field]
@@ -119,6 +124,11 @@ def _own(name: str, column: str, op: str, lookup: str, value: Any) -> Q:
     if op != "exists":
         values = values.filter((f"{column}__{lookup}", value))
     return Q(page__in=values.values("document"))
+
+
+def _holds_nul(value: Any) -> bool:
+    values = value if isinstance(value, list) else [value]
+    return any(isinstance(one, str) and "\0" in one for one in values)
 
 
 def _moment(value: Any) -> Any:

@@ -1,0 +1,38 @@
+"""Who calls a method, and whether they may. Above: server (the guard), rcp_views make the callers.
+
+Below: retrieval.rcp. Credentials travel in headers, so a caller without an identity is the local
+one of stdio, who may do what the process may.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from retrieval import rcp
+
+LOCAL_OWNER = "local"
+WRITES = frozenset({"index/add", "index/delete"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visitor:
+    """A caller over HTTP who may read."""
+
+    owner: str  # tells apart what callers leave behind: "user:3", "address:192.0.2.7"
+    is_known: bool = False  # by a key or a signed-in session
+    may_write: bool = False
+
+
+def owner_of(caller: rcp.Caller) -> str:
+    visitor = caller.identity
+    return visitor.owner if isinstance(visitor, Visitor) else LOCAL_OWNER
+
+
+def refuse_writing(caller: rcp.Caller, method: str) -> None:
+    """The server's guard. Raises Unauthorized."""
+    visitor = caller.identity
+    if method in WRITES and isinstance(visitor, Visitor) and not visitor.may_write:
+        raise rcp.Unauthorized(
+            "Writing needs an API key with that right: manage.py apikey create --write.",
+            forbidden=visitor.is_known,
+        )
