@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 import regex
 import Stemmer
@@ -20,7 +21,8 @@ from retrieval.index.stopwords import stop_words
 from retrieval.index.words import MAX_FORM, Form, forms
 
 DEFAULT_LANGUAGE = "en"  # of text that does not say; only its Latin letters are touched by stemming
-MAX_QUERY_TERMS = 200
+MAX_QUERY_FORMS = 1_000  # that are read of it
+MAX_QUERY_TERMS = 200  # that are looked for
 MAX_LANGUAGES = 6  # whose stems a query is expanded to
 
 _ALGORITHMS = {
@@ -56,10 +58,13 @@ def document_terms(text: str, language: str) -> tuple[Counter[str], int]:
 
 
 def query_terms(text: str, languages: Iterable[str]) -> list[QueryTerm]:
-    """The words to look for, without stop words unless there is nothing else."""
-    said = list(forms(text, query=True))
-    known = sorted({language or DEFAULT_LANGUAGE for language in languages})[:MAX_LANGUAGES]
-    known = known or [DEFAULT_LANGUAGE]
+    """The words to look for, without stop words unless there is nothing else.
+
+    `languages`: those of the documents, most frequent first.
+    """
+    said = list(islice(forms(text, query=True), MAX_QUERY_FORMS))
+    known = list(dict.fromkeys(language or DEFAULT_LANGUAGE for language in languages))
+    known = known[:MAX_LANGUAGES] or [DEFAULT_LANGUAGE]
     stops = stop_words(spoken_language(said, known))
     telling = [form for form in said if form.text not in stops]
     counts: Counter[tuple[str, ...]] = Counter()

@@ -108,7 +108,9 @@ def _word_forms(part: str, found: list[Form]) -> None:
         return
     inner = [] if _PLURAL_ACRONYM.fullmatch(whole) else _CAMEL.findall(whole)
     if 1 < len(inner) <= MAX_JOINED:
-        found.extend(_form(part, base=False) for part in inner if len(part) > 1 or part.isdigit())
+        least = 2 if whole.isalpha() else 3  # 17th is no "th"
+        telling = (part for part in inner if len(part) >= least or part.isdigit())
+        found.extend(_form(part, base=False) for part in telling)
 
 
 def _form(text: str, *, stems: bool = True, base: bool = True) -> Form:
