@@ -1,4 +1,4 @@
-"""Who calls a method, and whether they may. Above: server (the guard), rcp_views make the callers.
+"""Who calls a method, and whether they may. Above: server (guards), rcp_views (callers).
 
 Below: retrieval.rcp. Credentials travel in headers, so a caller without an identity is the local
 one of stdio, who may do what the process may.
@@ -6,6 +6,8 @@ one of stdio, who may do what the process may.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from retrieval import rcp
@@ -21,6 +23,7 @@ class Visitor:
     owner: str  # tells apart what callers leave behind: "user:3", "address:192.0.2.7"
     is_known: bool = False  # by a key or a signed-in session
     may_write: bool = False
+    charge: Callable[[], float] = lambda: 0.0  # for one request more; seconds to wait for it
 
 
 def owner_of(caller: rcp.Caller) -> str:
@@ -28,8 +31,15 @@ def owner_of(caller: rcp.Caller) -> str:
     return visitor.owner if isinstance(visitor, Visitor) else LOCAL_OWNER
 
 
+def limit_rate(caller: rcp.Caller, method: str) -> None:
+    """A guard of the server. Raises RateLimited, also for a single member of a batch."""
+    visitor = caller.identity
+    if isinstance(visitor, Visitor) and (wait := visitor.charge()) > 0.0:
+        raise rcp.RateLimited("too many requests", retry_after_ms=math.ceil(wait * 1_000))
+
+
 def refuse_writing(caller: rcp.Caller, method: str) -> None:
-    """The server's guard. Raises Unauthorized."""
+    """A guard of the server. Raises Unauthorized."""
     visitor = caller.identity
     if method in WRITES and isinstance(visitor, Visitor) and not visitor.may_write:
         raise rcp.Unauthorized(

@@ -5,6 +5,7 @@ Below: offer, the handlers. Above: the rcp command (`local_server`), rcp_views (
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,7 +14,7 @@ from django.core.signals import setting_changed
 from fastrag_site.conf import conf
 from fastrag_site.threads import release_connections
 from retrieval import rcp
-from retrieval.handlers.callers import refuse_writing
+from retrieval.handlers.callers import limit_rate, refuse_writing
 from retrieval.handlers.connections import Params, Steps, contained
 from retrieval.handlers.documents import index_add, index_delete
 from retrieval.handlers.embed import embed, rerank
@@ -34,6 +35,7 @@ HANDLERS = {
 }
 LOCAL_BYTES = 8_000_000  # of a line from a client on this machine
 NEVER = 86_400.0  # the site's own streams keep themselves alive
+_building = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +62,15 @@ def local_server(*, writable: bool = True) -> rcp.Server:
     return server
 
 
-@cache
 def site_server() -> SiteServer:
+    with _building:  # one a process, also when the first requests come at once
+        return _site_server()
+
+
+@cache
+def _site_server() -> SiteServer:
     server = _server(message_bytes=conf().request_max_bytes)
+    server.guard(limit_rate)
     server.guard(refuse_writing)
     return SiteServer(server=server, endpoint=server.endpoint(), offer=Offer(server))
 
@@ -84,9 +92,9 @@ def _server(*, message_bytes: int) -> rcp.Server:
 
 
 def _forget(*, setting: str, **_: object) -> None:
-    if setting == "FASTRAG" and site_server.cache_info().currsize:
-        site_server().server.close()
-        site_server.cache_clear()
+    if setting == "FASTRAG" and _site_server.cache_info().currsize:
+        _site_server().server.close()
+        _site_server.cache_clear()
 
 
 setting_changed.connect(_forget)

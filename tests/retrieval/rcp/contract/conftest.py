@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.retrieval.rcp.engine import Engine, initialize
+from tests.retrieval.rcp.site_wire import open_site
 from tests.retrieval.rcp.wires import OPENERS, Wire
+
+OPENERS["site"] = open_site
 
 
 @pytest.fixture(params=sorted(OPENERS))
