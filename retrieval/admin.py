@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 
 from fastrag_site.big_lists import BigListAdmin, ReadOnlyAdmin, named_objects
 from fastrag_site.links import external_link
+from retrieval import admin_rcp  # noqa: F401  (registers its own)
 from retrieval.admin_forms import SiteForm
 from retrieval.admin_results import NO_WORKER, outcome, summary_table, syncs_stuck
 from retrieval.index import sparse_index
