@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from chats.generation.base import Passage
 from chats.generation.sentences import split_sentences
 
 MAX_SENTENCE_CHARS = 700
 MAX_TERM_CHARS = 400
+MAX_LABEL_CHARS = 60
 MAX_CODE_LINES = 12
 
 _UNSPACED = re.compile(r"[\u0e01-\u0e5b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
@@ -28,11 +30,13 @@ _STATEMENT = re.compile(
     r"|@\w|</?\w+[^>]*>?$|[\]})]+[;,.)]*$|//|/\*|# |--?\w[\w-]*\b"
     r"|.*\S\s{3,}\S"
 )
+_COMMAND = re.compile(r"[\w./~-]+(?:\s+[^\s.]+)*?\s--?[A-Za-z][\w=-]*(?:\s+\S+)*(?<![.:;!?])$")
 # "classmethod datetime.strptime(date_string, format)", "str.strip([chars])", "asyncio.Queue"
 _SIGNATURE = re.compile(
-    r"(?:(?:class|classmethod|staticmethod|abstractmethod|async|coroutine|exception|final|property"
-    r"|awaitable|function|method|const|void|int|static|public)\s+)*"
-    r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)\w+)*\s*(?:\(.*\)|\[.*\])?(?:\s*(?:->|→|:)\s*\S.*)?"
+    r"(?:(?:class|classmethod|staticmethod|abstractmethod|async|awaitable|coroutine|exception|final"
+    r"|property|function|method|macro|static|public|const|unsigned|struct|void|bool|char|int|long"
+    r"|float|double|size_t|string|func|fn|def)\s+|[A-Za-z_]\w*\s*\*+\s*)*"
+    r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)\w+)*(?:\[.*\])?(?:\s*\(.*\))?(?:\s*(?:->|→|:|=)\s*\S.*)?"
 )
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?…:;。！？：；؟।]['\"”’»)\]]*$")
@@ -54,6 +58,18 @@ class Candidate:
     language: str
 
 
+class Kind(Enum):
+    """What a line of a passage is."""
+
+    PROSE = auto()
+    CODE = auto()
+    TERM = auto()  # a signature
+    LABEL = auto()  # another short line: a term of a glossary, a table cell, a heading
+
+
+_IN_CODE = (Kind.CODE, Kind.TERM)  # a call alone in its line looks like a signature
+
+
 def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
     """In reading order; a sentence that stands in several passages is listed once."""
     seen: set[str] = set()
@@ -68,17 +84,19 @@ def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
 
 def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
     lines = passage.text.split("\n")
+    kinds = [kind_of(line) for line in lines]
     headings = {*passage.section, passage.title}
-    term = next((name for name in passage.section[-1:] if _is_term(name)), "")
+    term = next((name for name in passage.section[-1:] if kind_of(name) is Kind.TERM), "")
     for block, line in enumerate(lines):
-        if _is_term(line):
-            term = line
+        if line.strip() in headings:
             continue
-        if line.strip() in headings or not is_prose(line):
+        if kinds[block] is Kind.TERM or _names_next(lines, kinds, block):
+            term = line.strip()
+        if kinds[block] is not Kind.PROSE:
             continue
         sentences = [text for text in split_sentences(line) if _is_quotable(text)]
         for position, text in enumerate(sentences):
-            last = position == len(sentences) - 1
+            announces = position == len(sentences) - 1 and text[-1:] in ":："
             yield Candidate(
                 passage=index,
                 block=block,
@@ -86,30 +104,40 @@ def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
                 number=passage.number,
                 text=text,
                 term=term,
-                code=_code_after(lines, block) if last and text[-1:] in ":：" else "",
+                code=_code_after(lines, kinds, block) if announces else "",
                 section=passage.section,
                 title=passage.title,
                 language=passage.language,
             )
 
 
-def is_prose(line: str) -> bool:
-    """Whether a line reads as sentences rather than as code, a name or a heading."""
+def kind_of(line: str) -> Kind:
+    if _is_term(line):
+        return Kind.TERM
     if line[:1].isspace() or _looks_like_code(line):
-        return False
-    text = line.strip()
+        return Kind.CODE
+    return Kind.PROSE if _reads_as_prose(line) else Kind.LABEL
+
+
+def _reads_as_prose(text: str) -> bool:
     unspaced = len(_UNSPACED.findall(text))
-    words = _WORD.findall(text)
-    length = len(words) + unspaced // 2
+    length = len(_WORD.findall(text)) + unspaced // 2
     if _SENTENCE_END.search(text):
         return length >= 3
     # Without an end it is a list item, a table cell or a heading; long ones say something.
     return length >= 7
 
 
+def _names_next(lines: Sequence[str], kinds: Sequence[Kind], block: int) -> bool:
+    """A short line directly before prose may name what the prose is about, as in a glossary."""
+    if kinds[block] is not Kind.LABEL or kinds[block + 1 : block + 2] != [Kind.PROSE]:
+        return False
+    return len(lines[block]) <= MAX_LABEL_CHARS and not _SENTENCE_END.search(lines[block])
+
+
 def _looks_like_code(line: str) -> bool:
     text = line.strip()
-    if _PROMPT.match(text) or _STATEMENT.match(text) or _is_term(text):
+    if _PROMPT.match(text) or _STATEMENT.match(text) or _COMMAND.match(text):
         return True
     if _UNSPACED.search(text):
         return False
@@ -129,16 +157,11 @@ def _is_quotable(sentence: str) -> bool:
     return len(_WORD.findall(sentence)) + len(_UNSPACED.findall(sentence)) // 2 >= 3
 
 
-def _code_after(lines: Sequence[str], block: int) -> str:
+def _code_after(lines: Sequence[str], kinds: Sequence[Kind], block: int) -> str:
     """The code that stands directly after a block, cut to a few lines."""
-    taken: list[str] = []
-    for line in lines[block + 1 :]:
-        blank = not line.strip()
-        if not blank and is_prose(line) and not taken:
-            break
-        if not blank and not line[:1].isspace() and not _looks_like_code(line):
-            break
-        taken.append(line)
-    while taken and not taken[-1].strip():
-        taken.pop()
-    return "\n".join(taken[:MAX_CODE_LINES])
+    end = block + 1
+    while end < len(lines) and (kinds[end] in _IN_CODE or not lines[end].strip()):
+        end += 1
+    if kinds[block + 1 : block + 2] not in ([Kind.CODE], [Kind.TERM]):
+        return ""
+    return "\n".join(lines[block + 1 : end][:MAX_CODE_LINES]).rstrip()

@@ -6,10 +6,10 @@ Below: candidates, matching. Above: extractive.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chats.generation.base import Prompt
-from chats.generation.candidates import Candidate
+from chats.generation.candidates import Candidate, Kind, kind_of
 from chats.generation.matching import Question, terms_of
 
 # How close each text is to the question, in [-1, 1]; None where no embedder is at hand.
@@ -37,6 +37,8 @@ def choose(
     prompt: Prompt, candidates: Sequence[Candidate], similarity: Similarity
 ) -> list[Candidate]:
     """One to four sentences to quote: the best page first, in reading order within a page."""
+    question = Question(prompt.query, prompt.passages)
+    candidates = [_with_fitting_term(question, candidate) for candidate in candidates]
     ranked = rank(prompt, candidates, similarity)
     chosen: list[Candidate] = []
     for one in ranked:
@@ -61,6 +63,14 @@ def rank(prompt: Prompt, candidates: Sequence[Candidate], similarity: Similarity
         score = plain[at] + CLOSENESS * max(0.0, close[rank]) if close else plain[at]
         scored.append(Scored(candidates[at], score * _fitness(candidates[at])))
     return sorted(scored, key=lambda one: -one.score)
+
+
+def _with_fitting_term(question: Question, candidate: Candidate) -> Candidate:
+    """A short line that has nothing to do with the question is no term: "See also", a cell."""
+    term = candidate.term
+    if not term or kind_of(term) is Kind.TERM or question.words_in(term, candidate.language):
+        return candidate
+    return replace(candidate, term="")
 
 
 def _coverage(question: Question, candidates: Sequence[Candidate], at: int) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from chats.generation.candidates import Candidate
+from chats.generation.candidates import Candidate, Kind, kind_of
 from retrieval.index.analysis import spoken_language
 from retrieval.index.words import forms
 from retrieval.ingest.language import guess
@@ -56,7 +56,7 @@ def quoted(chosen: Sequence[Candidate]) -> str:
         if before is not None:
             text += "\n\n" if fresh else " "
         if fresh and one.term and one.term not in one.text:
-            text += f"`{_named(one.term)}`: "
+            text += f"{_named(one.term)}: "
         text += f"{one.text} [{one.number}]"
         if one.code:
             text += f"\n\n```\n{one.code}\n```"
@@ -74,6 +74,8 @@ def _topic(candidate: Candidate) -> tuple[int, str]:
 
 
 def _named(term: str) -> str:
-    if len(term) <= MAX_TERM_CHARS:
+    """A term as words, a signature as code, shortened where it is long."""
+    if kind_of(term) is not Kind.TERM:
         return term
-    return re.sub(r"\(.*", "(…)", term)[:MAX_TERM_CHARS]
+    shown = term if len(term) <= MAX_TERM_CHARS else re.sub(r"\(.*", "(…)", term)
+    return f"`{shown[:MAX_TERM_CHARS]}`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chats.generation.candidates import candidates_from, is_prose
+from chats.generation.candidates import Kind, candidates_from, kind_of
 from tests.chats.generation.samples import passage
 
 
@@ -22,7 +22,7 @@ from tests.chats.generation.samples import passage
     ],
 )
 def test_prose_is_told_from_code(line: str) -> None:
-    assert is_prose(line)
+    assert kind_of(line) is Kind.PROSE
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,8 @@ def test_prose_is_told_from_code(line: str) -> None:
         "# A comment in a program that is long enough to be one.",
         "// Another comment in a program that goes on for long.",
         "--depth N",
+        "python3 -m venv tutorial-env",
+        "git log --oneline main",
         "stmt_list   ::=  simple_stmt (';' simple_stmt)*",
         "<div class='x'>",
         "classmethod datetime.strptime(date_string, format)",
@@ -54,7 +56,7 @@ def test_prose_is_told_from_code(line: str) -> None:
     ],
 )
 def test_code_names_and_headings_are_not_quoted(line: str) -> None:
-    assert not is_prose(line)
+    assert kind_of(line) is not Kind.PROSE
 
 
 def test_a_heading_is_never_a_sentence_even_if_it_reads_like_one() -> None:
@@ -78,6 +80,13 @@ def test_a_sentence_knows_where_it_stands_and_what_it_defines() -> None:
         ("str.strip([chars])", 1, 1, 3),
         ("os.getcwd()", 3, 0, 3),
     ]
+
+
+def test_a_glossary_term_is_what_the_lines_after_it_define() -> None:
+    text = (
+        "generator\nA function that returns an iterator. It uses yield.\nGIL\nSee the lock below."
+    )
+    assert [one.term for one in candidates_from([passage(text)])] == ["generator"] * 2 + ["GIL"]
 
 
 def test_the_last_heading_names_what_is_defined_where_it_is_a_signature() -> None:
