@@ -18,7 +18,7 @@ import regex
 import Stemmer
 
 from retrieval.index.stopwords import stop_words
-from retrieval.index.words import MAX_FORM, Form, forms
+from retrieval.index.words import MAX_FORM, Form, counted_forms, forms
 
 DEFAULT_LANGUAGE = "en"  # of text that does not say; only its Latin letters are touched by stemming
 MAX_QUERY_FORMS = 1_000  # that are read of it
@@ -51,9 +51,9 @@ def document_terms(text: str, language: str) -> tuple[Counter[str], int]:
     language = language or DEFAULT_LANGUAGE
     counts: Counter[str] = Counter()
     length = 0
-    for form in forms(text):
-        counts[term(form, language)] += 1
-        length += form.base
+    for form, count in counted_forms(text):
+        counts[term(form, language)] += count
+        length += count * form.base
     return counts, length
 
 

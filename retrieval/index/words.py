@@ -8,6 +8,7 @@ the joined word; "C++" itself.
 from __future__ import annotations
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
@@ -46,11 +47,26 @@ class Form(NamedTuple):
 
 def forms(text: str, *, query: bool = False) -> Iterator[Form]:
     """All forms of a text, in order of appearance. Never fails, whatever the text."""
-    for match in _RUN.finditer(unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHIC)):
-        if unspaced := match["unspaced"]:
+    for unspaced, word, sign in _runs(text):
+        if unspaced:
             yield from _unspaced_forms(unspaced, query)
         else:
-            yield from _compound_forms(match["word"], match["sign"] or "")
+            yield from _compound_forms(word, sign)
+
+
+def counted_forms(text: str) -> Iterator[tuple[Form, int]]:
+    """The forms of a document with how often they occur, each word taken apart once."""
+    for (unspaced, word, sign), count in Counter(_runs(text)).items():
+        for form in _unspaced_forms(unspaced, False) if unspaced else _compound_forms(word, sign):
+            yield form, count
+
+
+def _runs(text: str) -> list[tuple[str, str, str]]:
+    """Of scripts without spaces, or a word and its sign: what is missing is empty."""
+    found: list[tuple[str, str, str]] = _RUN.findall(
+        unicodedata.normalize("NFKC", text).translate(_TYPOGRAPHIC)
+    )
+    return found
 
 
 def _unspaced_forms(run: str, query: bool) -> Iterator[Form]:
