@@ -34,6 +34,23 @@ class Unit(NamedTuple):
 
 
 def read_units(text: str) -> list[Unit]:
+    return _plain_units(text) if text.isascii() else _folded_units(text)
+
+
+def _plain_units(text: str) -> list[Unit]:
+    """The same for text that folds character by character, which most is."""
+    units: list[Unit] = []
+    previous = at = ink = 0
+    for match in _TOKEN.finditer(text):
+        start, end = match.span()
+        apart = not units or text[previous:start] != " "
+        to = at + end - start
+        units.append(Unit(start, end, at, to, ink, apart, True))
+        at, ink, previous = to + 1, ink + end - start, end
+    return units
+
+
+def _folded_units(text: str) -> list[Unit]:
     units: list[Unit] = []
     previous, at, ink, apart = 0, 0, 0, True
     for match in _TOKEN.finditer(text):
