@@ -44,12 +44,14 @@ MAX_LEVELS = 40
 MAX_CANDIDATES = 50
 
 
-def simplify(tree: LexborHTMLParser, body: LexborNode) -> None:
+def simplify(body: LexborNode) -> None:
     """Take out what is not shown, and the tags that only style a part of a line.
 
     Most elements of a page are such tags; to walk over them would take most of the time.
     """
-    hidden = [node for node in body.css("[hidden], [style]") if _is_hidden(node.attributes)]
+    # A body that hides itself is shown by a script once the page is loaded.
+    marked = (node for node in body.css("[hidden], [style]") if node.tag != "body")
+    hidden = [node for node in marked if _is_hidden(node.attributes)]
     ids = {node.mem_id for node in hidden}
     for node in [node for node in hidden if not _is_inside(node, ids)]:
         node.decompose()

@@ -75,7 +75,10 @@ def _declaration(meta: LexborNode) -> tuple[str, str]:
 
 def _is_of_page(title: LexborNode) -> bool:
     """Drawings have titles too."""
-    return title.parent is not None and title.parent.tag in {"head", "body", "html"}
+    parent = title.parent
+    while parent is not None and parent.tag != "svg":
+        parent = parent.parent
+    return parent is None
 
 
 def _relations(link: LexborNode) -> list[str]:

@@ -19,7 +19,7 @@ def parse_html(markup: str, *, url: str, robot: str) -> Document:
     body = tree.body
     if body is None:  # a frameset
         return Document(title=head.title, links=head.links)
-    simplify(tree, body)
+    simplify(body)
     walker = Walker(root=content_root(tree, body).mem_id)
     walker.walk(body)
     blocks = tuple(walker.blocks)

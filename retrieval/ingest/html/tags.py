@@ -13,6 +13,7 @@ class Role(Enum):
     LINK = auto()
     BLOCK = auto()  # its text is apart from the text around it
     ATOM = auto()  # within a line, but a search does not cross it: a formula
+    RUBY = auto()  # the same, but the text reads on
     SKIPPED = auto()  # not rendered as text
 
 
@@ -30,9 +31,10 @@ def _roles() -> dict[str | None, Role]:
         ),
         Role.LINK: "a",
         Role.ATOM: "math",
+        Role.RUBY: "ruby",
         Role.SKIPPED: (
             "-comment annotation annotation-xml area base col colgroup datalist head link map "
-            "meta noembed noframes noscript param rp rt script source style template title track"
+            "meta noembed noframes noscript param script source style template title track"
         ),
     }
     return {tag: role for role, tags in names.items() for tag in tags.split()}
@@ -40,8 +42,15 @@ def _roles() -> dict[str | None, Role]:
 
 # Stands for an image: two spaces survive collapsing only here, and no search term crosses them.
 GAP = "  "
+# No search term crosses this either, but nothing is there to see. NUL occurs in no parsed text.
+SEAM = "\0"
 _REPLACED = "audio canvas embed iframe img input meter object progress select svg textarea video"
-SEPARATORS: Mapping[str | None, str] = {"br": "\n", **dict.fromkeys(_REPLACED.split(), GAP)}
+SEPARATORS: Mapping[str | None, str] = {
+    "br": "\n",
+    "rp": SEAM,
+    "rt": SEAM,  # how the base is read: shown above it
+    **dict.fromkeys(_REPLACED.split(), GAP),
+}
 
 ROLES = _roles()
 BLOCKS = frozenset(tag for tag, role in ROLES.items() if role is Role.BLOCK)

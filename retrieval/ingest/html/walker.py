@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborNode
 
 from retrieval.ingest.base import Block, BlockKind
 from retrieval.ingest.html.content import Attributes, is_outside, is_permalink
-from retrieval.ingest.html.tags import GAP, KINDS, PARTS, ROLES, SEPARATORS, TARGETS, Role
+from retrieval.ingest.html.tags import GAP, KINDS, PARTS, ROLES, SEAM, SEPARATORS, TARGETS, Role
 from retrieval.ingest.html.whitespace import collapse, keep_lines
 from retrieval.ingest.words import has_ink
 
@@ -124,14 +124,14 @@ class Walker:
             if name := attributes.get("id") or attributes.get("name"):
                 self._mark_at(name)
         else:
-            self._separate(GAP)
+            self._separate(SEAM if role is Role.RUBY else GAP)
         return True
 
     def _leave(self, node: LexborNode, role: Role, outer: Frame) -> None:
         if role is Role.LINK:
             self._links -= 1
-        elif role is Role.ATOM:
-            self._separate(GAP)
+        elif role is not Role.BLOCK:
+            self._separate(SEAM if role is Role.RUBY else GAP)
         else:
             self._flush()
             if node.tag == "dt":
@@ -179,7 +179,7 @@ class Walker:
             self._mark = name
 
     def _separate(self, by: str) -> None:
-        if self._frame.keeps_lines and by == "\n":
+        if by == SEAM or (self._frame.keeps_lines and by == "\n"):
             self._run.append(by)
         else:
             self._gaps.append((len(self._run), by))
@@ -193,15 +193,16 @@ class Walker:
         text = self._text()
         is_linked = self._linked >= len(text)
         self._run, self._gaps, self._linked, self._inked = [], [], 0, False
-        if not has_ink(text):
+        shown = text.replace(SEAM, "").strip() if SEAM in text else text
+        if not has_ink(shown):
             return
-        self.visible.append(text)
-        if self._frame.content and not (is_linked and _is_tool(text)):
-            self._add(text)
+        self.visible.append(text if shown is text else text.replace(SEAM, "\n").strip())
+        if self._frame.content and not (is_linked and _is_tool(shown)):
+            self._add(shown)
             self._part, self._mark, self._defines = None, None, False
 
     def _text(self) -> str:
-        render = keep_lines if self._frame.keeps_lines else collapse
+        render = keep_lines if self._frame.keeps_lines else _collapse
         if not self._gaps:
             return render("".join(self._run)).rstrip()
         text, start = "", 0
@@ -231,6 +232,10 @@ class Walker:
         self._headings.append(Heading(frame.level, " ".join(text.split())[:SECTION_CHARS]))
         self._section = tuple(heading.text for heading in self._headings)
         self._anchor = frame.anchor or self._part or self._mark
+
+
+def _collapse(text: str) -> str:
+    return collapse(text, wide_break=SEAM)
 
 
 def _is_tool(text: str) -> bool:
