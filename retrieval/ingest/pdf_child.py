@@ -13,7 +13,7 @@ from typing import Any
 
 import pypdfium2 as pdfium
 
-MEMORY_BYTES = 1024**3
+MEMORY_BYTES = 768 * 1024**2
 MAX_CHARS = 20_000_000  # of all pages
 MAX_OUTLINE = 5_000  # entries
 

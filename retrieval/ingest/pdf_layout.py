@@ -21,14 +21,17 @@ REPEATED = 3  # pages that share a first or last line, numbers aside: it is a ru
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"}
 )
-# How the parser marks a hyphen that only the line end brought.
+# How the parser marks a hyphen at a line end.
 _LINE_HYPHEN = re.compile("[\u0002\ufffe](?:\r?\n)?|\u00ad\r?\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BROKEN_WORD = re.compile(r"(\w+)-\n(\w+)")
+_WORD = re.compile(r"[\w-]+")
 _BULLET = re.compile(r"\s*(?:[•◦▪‣–*]|[-−](?=\s)|\(?[0-9]{1,2}[.)]\s|\(?[a-z][.)]\s)")
-_PAGE_NUMBER = re.compile(r"\W*(?:page\s*)?(?:[0-9]+|[ivxlc]+)(?:\s*(?:/|of)\s*[0-9]+)?\W*", re.I)
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:page\s*)?(?:[0-9]+|[ivxlc]+)(?:\s*(?:/|of)\s*[0-9]+)?\W*", re.IGNORECASE
+)
 _NUMBERING = re.compile(
-    r"\s*(?:chapter\s+|appendix\s+)?(?:[0-9A-Z]\.?|[0-9]+\.?)(?:[0-9]+\.?)*[\s:]+", re.I
+    r"\s*(?:chapter\s+|appendix\s+)?(?:[0-9]+|[A-Z])(?:\.[0-9]+)*\.?[\s:]+", re.IGNORECASE
 )
 _DIGITS = re.compile(r"[0-9]+")
 
@@ -45,7 +48,7 @@ class Entry:
 def read_blocks(pages: Sequence[str], outline: Sequence[Entry]) -> tuple[Block, ...]:
     lines = [_lines(page) for page in pages]
     heads = _running_heads(lines)
-    words = Counter(re.findall(r"[\w-]+", "\n".join(pages)))
+    words = Counter(word for page in lines for line in page for word in _WORD.findall(line))
     section = _Section(outline)
     blocks: list[Block] = []
     for number, page in enumerate(lines):
@@ -88,7 +91,7 @@ def _key(heading: str) -> str:
 
 
 def _lines(page: str) -> list[str]:
-    text = _SURROGATE.sub("", _LINE_HYPHEN.sub("", page)).translate(_LIGATURES)
+    text = _SURROGATE.sub("", _LINE_HYPHEN.sub("-\n", page)).translate(_LIGATURES)
     stripped = (line.strip() for line in text.replace("\r", "\n").split("\n"))
     return [line for line in stripped if line]
 
