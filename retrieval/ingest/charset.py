@@ -29,18 +29,11 @@ _BY_LANGUAGE = {
     **dict.fromkeys(("az", "ku", "tr"), "cp1254"),
 }
 _MULTIBYTE = frozenset({"cp932", "gb18030", "euc_jp", "big5", "big5hkscs", "cp949", "iso2022_jp"})
+# Codecs that a label may name, and that make no text of a document.
 _NOT_FOR_TEXT = frozenset(
-    (
-        "idna",
-        "punycode",
-        "utf-7",
-        "unicode_escape",
-        "raw_unicode_escape",
-        "undefined",
-        "mbcs",
-        "oem",
-    )
+    {"idna", "punycode", "utf-7", "unicode-escape", "raw-unicode-escape", "undefined"}
 )
+_CUT = frozenset({"unexpected end of data", "incomplete multibyte sequence", "truncated data"})
 _LANGUAGE = re.compile(rb"<html[^<>]*\slang\s*=\s*[\"']?([a-zA-Z]{2,3})\b", re.IGNORECASE)
 
 
@@ -76,7 +69,7 @@ def _declared(body: bytes, header: str | None) -> Iterator[str]:
 
 def _is_for_text(codec: str) -> bool:
     info = codecs.lookup(codec)
-    return info._is_text_encoding and info.name not in _NOT_FOR_TEXT
+    return info._is_text_encoding and info.name.replace("_", "-") not in _NOT_FOR_TEXT
 
 
 def _is_telling(text: str, declared: str) -> bool:
@@ -94,9 +87,8 @@ def _strictly(body: bytes, codec: str) -> str | None:
     try:
         return body.decode(codec)
     except UnicodeDecodeError as error:
-        if error.start < len(body) - 4:
-            return None
-        return body[: error.start].decode(codec)
+        is_cut = error.end == len(body) and error.reason in _CUT
+        return body[: error.start].decode(codec) if is_cut else None
 
 
 def _detect(body: bytes) -> str | None:

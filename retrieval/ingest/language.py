@@ -59,7 +59,7 @@ def page_language(declared: str, texts: Iterable[str]) -> str:
 def guess(texts: Iterable[str]) -> str:
     sample = "".join(_until(SAMPLE_CHARS, texts))
     beyond = len(_BEYOND_LATIN.findall(sample))
-    if beyond < FEW_BEYOND * len(sample):
+    if not beyond or beyond < FEW_BEYOND * len(sample):
         return ""
     letters = sum(map(str.isalpha, sample))
     counts = {language: len(script.findall(sample)) for language, script in _SCRIPTS.items()}

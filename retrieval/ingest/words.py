@@ -36,5 +36,5 @@ def is_invisible(character: str) -> bool:
 
 def has_ink(text: str) -> bool:
     if text.isascii():
-        return not text.isspace()
+        return bool(text) and not text.isspace()
     return not all(map(is_invisible, text))
