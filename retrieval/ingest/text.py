@@ -17,7 +17,7 @@ from retrieval.ingest.words import has_ink
 
 TITLE_CHARS = 120
 
-_BLANK_LINES = re.compile(r"\n[ \t\f]*(?:\n[ \t\f]*)+")
+_BLANK_LINES = re.compile(r"\n(?:[ \t\f]*\n)+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•–]|\(?[0-9a-zA-Z]{1,3}[.)])[ \t]+\S")
 _UNDERLINE = re.compile(r"([=\-~^#*+\"'`.:_])\1{2,}")
 
