@@ -17,6 +17,7 @@ from retrieval.types import Fragment
 WHOLE_CHARS = 80  # a passage up to this long is a single term
 LEAST_WORDS = 4  # of a term, where there are so many: it outlives small edits elsewhere
 LEAST_BYTES = 20
+TINY_BYTES = 4  # a whole line below is no term
 MAX_CHARS = 300  # of a term
 MAX_RUNS = 12  # tried for either term
 
@@ -140,10 +141,10 @@ class Locator:
         return self._haystack.first(at, to, since) == at
 
     def _is_enough(self, run: Run, first: int, last: int) -> bool:
-        """Long enough, or all there is."""
-        if last - first + 1 == len(run.units):
-            return True
+        """Long enough, or all there is, unless that is next to nothing."""
         size = len(self._haystack.text[run.at(first) : run.to(last)].encode())
+        if last - first + 1 == len(run.units):
+            return size >= TINY_BYTES
         return size >= LEAST_BYTES or (last - first + 1 >= LEAST_WORDS and 2 * size >= LEAST_BYTES)
 
 
