@@ -29,6 +29,7 @@ from retrieval.rcp.errors import (
     Timeout,
     error_from_wire,
 )
+from retrieval.rcp.inflight import Key, key_of
 from retrieval.rcp.messages import CANCEL, LOG, PROGRESS, RequestId, notification, request
 from retrieval.rcp.progress import Progress, ProgressToken
 
@@ -72,6 +73,7 @@ class AsyncClient:
         self._transport.on_notification = self._notice
         self._on_log = on_log
         self._ids = itertools.count(1)
+        self._active: set[Key] = set()  # ids in flight
         self._listeners: dict[ProgressToken, OnProgress] = {}
         self._farewells: set[asyncio.Task[None]] = set()
 
@@ -164,7 +166,7 @@ class AsyncClient:
         capability = asked.capability
         if capability is not None and not self.supports(capability):
             raise CapabilityMissing(f"the server does not offer {capability.value}")
-        id_ = asked.options.get("id", next(self._ids))
+        id_ = self._take_id(asked.options.get("id"))
         params = dict(asked.params)
         token = self._listen(asked.options.get("on_progress"), params)
         try:
@@ -178,6 +180,7 @@ class AsyncClient:
             self._call_off(id_)
             raise
         finally:
+            self._active.discard(key_of(None, id_))
             if token is not None:
                 del self._listeners[token]
         return asked.read(_result_of(response))
@@ -204,6 +207,15 @@ class AsyncClient:
 
     async def __aexit__(self, *exc_info: object) -> None:
         await self.close()
+
+    def _take_id(self, chosen: RequestId | None) -> RequestId:
+        id_ = next(self._ids) if chosen is None else chosen
+        while (key := key_of(None, id_)) in self._active:
+            if chosen is not None:
+                raise ValueError(f"a request under the id {chosen!r} is in flight")
+            id_ = next(self._ids)
+        self._active.add(key)
+        return id_
 
     def _listen(
         self, on_progress: OnProgress | None, params: dict[str, Any]

@@ -5,15 +5,22 @@ Below: transports.http. Above: transports.serve; may be mounted in any ASGI serv
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import aclosing
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from retrieval.rcp.errors import InvalidRequest, NotFound, PayloadTooLarge, RcpError, error_of
+from retrieval.rcp.errors import (
+    InvalidRequest,
+    NotFound,
+    PayloadTooLarge,
+    RcpError,
+    Unauthorized,
+    error_of,
+)
 from retrieval.rcp.session import Caller
+from retrieval.rcp.transports.departures import DepartureWatch, Receive
 from retrieval.rcp.transports.http import (
     ANYONE,
     Headers,
@@ -26,18 +33,17 @@ from retrieval.rcp.transports.http import (
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[Message]]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 ROOT = "/rcp"
 ROOT_SLASH = f"{ROOT}/"
-PATIENCE_SECONDS = 0.02
 
 
 class RcpApp:
     def __init__(self, endpoint: HttpEndpoint, *, identify: Identify | None = None) -> None:
         self._endpoint = endpoint
         self._identify = identify
+        self._watch = DepartureWatch()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,6 +54,9 @@ class RcpApp:
             await _send(refusal(nothing, status=404), send)
         elif scope["method"] != "POST":
             await _send(refusal(InvalidRequest("use POST"), status=405), send)
+        elif _comes_from_another_origin(scope):
+            foreign = Unauthorized("pages of other origins may not ask", forbidden=True)
+            await _send(refusal(foreign), send)
         else:
             try:
                 await self._post(scope, path[len(ROOT_SLASH) :] or None, receive, send)
@@ -62,15 +71,14 @@ class RcpApp:
             return
         request = HttpRequest(body, method, accept, session)
         exchange = self._endpoint.open(request, caller)
-        # Started once this task waits: until then a handler's thread would only wait for the GIL.
-        asyncio.get_running_loop().call_soon(exchange.start)
-        watch = _Watch(receive, exchange.abort)
+        exchange.start()
+        self._watch.add(exchange, receive)
         try:
             if exchange.channel is None:
                 await exchange.answer.wait_async()
             await _send(self._endpoint.reply(exchange), send)
         finally:
-            watch.end()
+            self._watch.remove(exchange)
             exchange.abort()
 
     async def _caller(self, scope: Scope) -> Caller:
@@ -103,25 +111,15 @@ class RcpApp:
         raise PayloadTooLarge(f"a body may have {limit} bytes")
 
 
-class _Watch:
-    """Tells when the client leaves; looks only at requests that take a while."""
-
-    def __init__(self, receive: Receive, on_gone: Callable[[], None]) -> None:
-        self._receive = receive
-        self._on_gone = on_gone
-        self._task: asyncio.Future[Message] | None = None
-        loop = asyncio.get_running_loop()
-        self._timer = loop.call_later(PATIENCE_SECONDS, self._begin)
-
-    def end(self) -> None:
-        self._timer.cancel()
-        if self._task is not None:
-            self._task.cancel()
-
-    def _begin(self) -> None:
-        # The body is read: the next message can only say that the client left.
-        self._task = asyncio.ensure_future(self._receive())
-        self._task.add_done_callback(lambda _: self._on_gone())
+def _comes_from_another_origin(scope: Scope) -> bool:
+    """Whether a browser asks on behalf of a page that is not this server's own."""
+    origin = host = b""
+    for name, value in scope["headers"]:
+        if name == b"origin":
+            origin = value
+        elif name == b"host":
+            host = value
+    return origin != b"" and origin.partition(b"://")[2] != host
 
 
 def _needed_headers(scope: Scope) -> tuple[str, str | None, int]:

@@ -140,6 +140,17 @@ def test_a_request_is_cancelled_by_the_id_its_caller_chose(client: rcp.Client) -
     assert client.ping() == {}
 
 
+def test_an_id_in_flight_may_not_be_chosen_again_and_is_not_given_out(client: rcp.Client) -> None:
+    def interfere(progress: rcp.Progress) -> None:
+        if progress.stage == "recall":
+            with pytest.raises(ValueError, match="in flight"):
+                client.ping(id=10_000)
+            assert client.ping() == {}
+
+    assert "hits" in client.retrieve("sleep:0.5", id=10_000, on_progress=interfere)
+    assert client.ping(id=10_000) == {}
+
+
 def test_a_callback_that_raises_calls_the_request_off(client: rcp.Client) -> None:
     def fail(progress: rcp.Progress) -> None:
         raise LookupError("seen enough")

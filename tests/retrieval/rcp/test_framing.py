@@ -13,9 +13,9 @@ from retrieval.rcp.transports.lines import LineSplitter
 from retrieval.rcp.transports.sse import EventDecoder
 
 payloads = st.lists(
-    st.text(alphabet=st.characters(exclude_characters="\r\n"), min_size=1, max_size=30).map(
-        lambda text: f'"{text}\u2028\x85😀"'.encode()
-    ),
+    st.text(
+        alphabet=st.characters(codec="utf-8", exclude_characters="\r\n"), min_size=1, max_size=30
+    ).map(lambda text: f'"{text}\u2028\x85😀"'.encode()),
     max_size=6,
 )
 

@@ -141,6 +141,13 @@ def test_a_declared_length_beyond_the_limit_is_refused_before_it_is_sent() -> No
         assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+def test_a_page_of_another_origin_may_not_ask(origin: str) -> None:
+    response = post(retrieve(), Origin=origin)
+    assert (response.status, response.json["error"]["code"]) == (403, -32012)
+    assert post(retrieve(), Origin=f"http://127.0.0.1:{host().port}").status == 200
+
+
 def test_the_path_may_name_the_method() -> None:
     assert post(retrieve(), path="/rcp/retrieve").json["result"]["hits"]
     assert post(request("embed/sparse", {}), path="/rcp/embed/sparse").json["error"]["code"] == (
