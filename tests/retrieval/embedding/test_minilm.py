@@ -90,7 +90,7 @@ def test_the_package_is_used_for_its_files_and_never_imported() -> None:
 def test_without_the_package_the_message_says_how_to_get_it() -> None:
     with mock.patch.object(weights, "PACKAGE", "no_such_package"):
         assert packaged_folder() is None
-        with pytest.raises(EmbedderUnavailable, match="requirements-model.txt"):
+        with pytest.raises(EmbedderUnavailable, match=r"requirements-model\.txt"):
             MiniLMEmbedder().embed_query("x")
 
 

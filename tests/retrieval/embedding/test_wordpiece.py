@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from retrieval.embedding.wordpiece import WordPiece, words
 
-VOCABULARY = "[PAD] [UNK] [CLS] [SEP] un ##aff ##able hello , ! 我 cafe c ##++ world".split()
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able"]
+VOCABULARY += ["hello", ",", "!", "我", "cafe", "c", "##++", "world"]
 
 
 @pytest.fixture
