@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.rcp.transports import sse
@@ -25,6 +25,7 @@ def chop(stream: bytes, cuts: list[int]) -> list[bytes]:
     return [stream[a:b] for a, b in pairwise(places)]
 
 
+@settings(max_examples=40)
 @given(payloads, st.lists(st.integers(0, 10_000), max_size=8), st.sampled_from(["\n", "\r\n"]))
 def test_lines_are_the_same_for_every_split(lines: list[bytes], cuts: list[int], end: str) -> None:
     stream = b"".join(line + end.encode() for line in lines)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.rcp.fusion import (
@@ -113,12 +113,14 @@ def test_equal_ranks_in_three_lists_tie_whatever_their_order() -> None:
 
 
 @every_method
+@settings(max_examples=40)
 @given(lists=rankings)
 def test_the_order_of_the_lists_does_not_matter(rank, lists) -> None:  # type: ignore[no-untyped-def]
     assert rank(lists) == rank(dict(reversed(lists.items())))
 
 
 @every_method
+@settings(max_examples=40)
 @given(lists=rankings)
 def test_scores_fall_and_every_document_appears_once(rank, lists) -> None:  # type: ignore[no-untyped-def]
     fused = rank(lists)

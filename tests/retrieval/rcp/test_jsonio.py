@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.rcp.errors import ParseError
@@ -24,17 +24,20 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_what_is_written_is_read_back(value: Any) -> None:
     assert loads(dumps(value)) == value
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_no_character_that_some_parser_takes_for_a_line_end_is_written_raw(value: Any) -> None:
     text = dumps(value).decode()
     assert not set(text) & set("\r\n\u2028\u2029\x85\x0b\x0c")
 
 
+@settings(max_examples=40)
 @given(json_values)
 def test_reading_agrees_with_the_standard_library(value: Any) -> None:
     assert loads(json.dumps(value).encode()) == value
