@@ -87,12 +87,12 @@ def is_outside(node: LexborNode, attributes: Attributes, *, root: int) -> bool:
 
 def is_permalink(node: LexborNode, attributes: Attributes, *, in_heading: bool) -> bool:
     """The mark beside a heading that links to itself; themes show it on hover at most."""
-    classes = attributes.get("class")
+    classes = attributes.get("class") or ""
     if classes and not _PERMALINKS.isdisjoint(classes.split()):
         return True
-    if not in_heading or not (attributes.get("href") or "").startswith("#"):
+    if not (attributes.get("href") or "").startswith("#"):
         return False
-    return not any(map(str.isalnum, node.text()))
+    return (in_heading or "anchor" in classes) and not any(map(str.isalnum, node.text()))
 
 
 def _is_inside(node: LexborNode, ids: set[int]) -> bool:

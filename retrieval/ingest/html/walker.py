@@ -21,7 +21,7 @@ from retrieval.ingest.words import has_ink
 _TOOLS = re.compile(
     r"(\W*(skip|jump) to\b.*|\W*back to top\W*|\W*(go to )?top of (the )?page\W*"
     r"|\W*(edit|improve)( on \w+| (this|the) (page|section|article|doc\w*)\b.*)?\W*"
-    r"|\W*(view|show|page) (the |this )?(page )?source( code)?\W*"
+    r"|\W*((view|show) (the |this )?)?(page )?source( code)?\W*"
     r"|\W*report (an?|this) (bug|issue)\W*"
     r"|\W*cop(y|ied)( code| link| page| to clipboard)?\W*"
     r"|\W*(expand|collapse|toggle)( all| menu| navigation| sidebar)?\W*)",

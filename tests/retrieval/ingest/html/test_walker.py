@@ -147,6 +147,12 @@ def test_permalink_marks_are_not_part_of_a_heading(link: str) -> None:
     assert document.visible == ("Title", "x")
 
 
+def test_a_permalink_mark_may_stand_beside_its_heading() -> None:
+    mark = '<a href="#impl" class="anchor">§</a>'
+    document = page(f'<main><section id="impl">{mark}<h3>Title</h3></section></main>')
+    assert document.visible == ("Title",)
+
+
 def test_a_heading_that_is_a_link_to_itself_keeps_its_text() -> None:
     document = page('<main><h2 id="t"><a class="header" href="#t">Title</a></h2></main>')
     assert texts(document) == ["Title"]
