@@ -24,7 +24,6 @@ _PAUSES = (
     re.compile(r"\s+"),
 )
 _LEADING_VOWELS = frozenset("เแโใไເແໂໃໄ")
-CHARS = 300  # of a piece of a text without any pause
 
 
 def split(text: str, *, target: int, maximum: int) -> list[Span]:
@@ -61,7 +60,7 @@ def _atoms(text: str, span: Span, level: int, maximum: int) -> Iterator[Span]:
     if count_words(text[start:end]) <= maximum:
         yield span
     elif level == len(_PAUSES):
-        yield from _cut(text, span)
+        yield from _cut(text, span, maximum)
     else:
         edges = [match.end() for match in _PAUSES[level].finditer(text, start, end)]
         for edge in [*edges, end]:
@@ -70,10 +69,10 @@ def _atoms(text: str, span: Span, level: int, maximum: int) -> Iterator[Span]:
             start = edge
 
 
-def _cut(text: str, span: Span) -> Iterator[Span]:
+def _cut(text: str, span: Span, chars: int) -> Iterator[Span]:
     start, end = span
     while start < end:
-        edge = min(end, start + CHARS)
+        edge = min(end, start + chars)
         while start + 1 < edge < end and not _is_safe(text, edge):
             edge -= 1
         yield start, edge

@@ -17,6 +17,7 @@ UNSPACED = (
     "\U00020000-\U0003fffd"
 )
 UNSPACED_LETTER = re.compile(f"[{UNSPACED}]")
+_BLANK = "".join(map(chr, [*range(33), 127]))  # ASCII
 CHARS_PER_WORD = 10  # at least one word for so many: code and addresses have few spaces
 
 
@@ -26,7 +27,7 @@ def count_words(text: str) -> int:
     if not text.isascii():
         unspaced = len(UNSPACED_LETTER.findall(text))
         spaced = max(spaced, (unspaced + 1) // 2 + len(UNSPACED_LETTER.sub(" ", text).split()))
-    return max(spaced, len(text) // CHARS_PER_WORD)
+    return max(spaced, -(-len(text) // CHARS_PER_WORD))
 
 
 def is_invisible(character: str) -> bool:
@@ -36,5 +37,5 @@ def is_invisible(character: str) -> bool:
 
 def has_ink(text: str) -> bool:
     if text.isascii():
-        return bool(text) and not text.isspace()
+        return bool(text.strip(_BLANK))
     return not all(map(is_invisible, text))
