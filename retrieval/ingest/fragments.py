@@ -69,7 +69,7 @@ class Locator:
     def _whole(self, runs: list[Run]) -> Fragment | None:
         """A short passage in one line needs no end."""
         run, last = runs[0], len(runs[0].units) - 1
-        if len(runs) > 1 or not run.units[last].closes:
+        if len(runs) > 1 or not run.units[last].closes or not self._is_enough(run, 0, last):
             return None
         term = run.term(0, last)
         is_first = len(term) <= WHOLE_CHARS and self._is_first(run.at(0), run.to(last), 0)
