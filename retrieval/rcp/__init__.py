@@ -33,9 +33,9 @@ from retrieval.rcp.errors import (
 )
 from retrieval.rcp.fusion import convex_fuse, rrf_fuse, weighted_fuse
 from retrieval.rcp.limits import Limits
+from retrieval.rcp.peers import Caller
 from retrieval.rcp.progress import Progress
 from retrieval.rcp.server import Server
-from retrieval.rcp.session import Caller
 from retrieval.rcp.vectors import decode_vector, decode_vectors, encode_vector, encode_vectors
 
 connect_stdio = Client.connect_stdio

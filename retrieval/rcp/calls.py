@@ -1,6 +1,6 @@
 """One accepted request, from its start to its single reply.
 
-Below: progress, results, inflight, workers. Above: dispatcher makes calls, transports start them.
+Below: peers, runtime, progress, results. Above: dispatcher makes calls, transports start them.
 A handler may be a function, a generator, a coroutine or an async generator; whichever it is, its
 `Progress` events go to the outlet and its result settles the call. Cancel, deadline and result
 race for the one reply: the first claims it, and frames end there.
@@ -11,81 +11,22 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Coroutine,
-    Generator,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import aclosing, closing, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
-from weakref import WeakKeyDictionary
+from typing import Any, TypeAlias
 
 from retrieval.rcp.errors import BackendUnavailable, Cancelled, RcpError, error_of, logger
-from retrieval.rcp.inflight import DeadlineKeeper, InFlight, Key
-from retrieval.rcp.limits import Limits
+from retrieval.rcp.inflight import Key
 from retrieval.rcp.messages import LOG, Reply, RequestId, failure, notification, success
+from retrieval.rcp.peers import Caller, Peer
 from retrieval.rcp.progress import Progress, ProgressToken
 from retrieval.rcp.results import finish
 from retrieval.rcp.routes import Route
-from retrieval.rcp.session import LOCAL, Caller, Session
-from retrieval.rcp.workers import LoopThread, WorkerPool
+from retrieval.rcp.runtime import Runtime
 
 Done: TypeAlias = Callable[[Reply | None], None]
 _current: ContextVar[Call] = ContextVar("rcp_call")
-
-
-class Outlet(Protocol):
-    """Where a call's notifications go while it runs."""
-
-    def frame(self, text: bytes, call: Call, *, wait: bool) -> bool:
-        """Send one frame unless the call is settled. False: full, and `wait` was not given."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Peer:
-    """The other end of one transport, or of one HTTP request."""
-
-    session: Session
-    caller: Caller = LOCAL
-    outlet: Outlet | None = None  # None: progress is drained unseen
-    log_outlet: Outlet | None = None
-
-
-class Runtime:
-    """What calls run on; one per server, shared by its transports."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
-        self.in_flight = InFlight(limits.concurrency + limits.backlog)
-        self.deadlines = DeadlineKeeper(self.in_flight, limits.deadline_seconds)
-        self.pool = WorkerPool(limits.concurrency)
-        self.loop = LoopThread()  # for async handlers of transports that have no loop
-        self._slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore]
-        self._slots = WeakKeyDictionary()
-
-    def async_slots(self) -> asyncio.Semaphore:
-        """The running loop's share of concurrency."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._slots:
-            self._slots[loop] = asyncio.Semaphore(self.limits.concurrency)
-        return self._slots[loop]
-
-    def start(self) -> None:
-        """Begin to watch deadlines; idempotent."""
-        self.deadlines.start()
-
-    def close(self) -> None:
-        for call in self.in_flight.snapshot():
-            call.abort(Cancelled("the server is shutting down"))
-        self.deadlines.stop()
-        self.pool.close()
-        self.loop.close()
 
 
 class Call:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from retrieval.rcp.batches import Batch
-from retrieval.rcp.calls import Call, Done, Peer, Runtime
+from retrieval.rcp.calls import Call, Done
 from retrieval.rcp.capabilities import LIFECYCLE, METHODS, Advertised
 from retrieval.rcp.errors import (
     Cancelled,
@@ -38,9 +38,10 @@ from retrieval.rcp.messages import (
     read_message,
     success,
 )
+from retrieval.rcp.peers import Caller, Peer
 from retrieval.rcp.progress import ProgressToken
 from retrieval.rcp.routes import Route
-from retrieval.rcp.session import Caller
+from retrieval.rcp.runtime import Runtime
 
 Guard: TypeAlias = Callable[[Caller, str], None]  # raises Unauthorized, RateLimited, …
 

@@ -10,14 +10,16 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from retrieval.rcp.calls import Call, Peer, Runtime
+from retrieval.rcp.calls import Call
 from retrieval.rcp.capabilities import Capability
 from retrieval.rcp.dispatcher import Dispatcher, Guard
 from retrieval.rcp.lifecycle import CONFORMANCE, Lifecycle
 from retrieval.rcp.limits import Limits
 from retrieval.rcp.messages import Reply
+from retrieval.rcp.peers import LOCAL, Caller, Peer
 from retrieval.rcp.routes import Handler, Route
-from retrieval.rcp.session import LOCAL, Caller, Session
+from retrieval.rcp.runtime import Runtime
+from retrieval.rcp.session import Session
 
 if TYPE_CHECKING:
     from retrieval.rcp.transports.http import HttpEndpoint, Identify

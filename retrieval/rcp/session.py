@@ -19,18 +19,3 @@ class Session:
     public_id: str | None = None  # handed out by `initialize` to scope ids over HTTP
     client: Mapping[str, Any] = field(default_factory=dict)
     wants_log: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """Who sent a message. `scope` separates the request ids of one caller from another's.
-
-    None: this caller cannot be told from others, so nothing of its can be cancelled by id.
-    `identity` is the embedding site's own: its user, key or rights.
-    """
-
-    scope: str | None = ""
-    identity: Any = None
-
-
-LOCAL = Caller()

@@ -19,7 +19,7 @@ from retrieval.rcp.errors import (
     Unauthorized,
     error_of,
 )
-from retrieval.rcp.session import Caller
+from retrieval.rcp.peers import Caller
 from retrieval.rcp.transports.departures import DepartureWatch, Receive
 from retrieval.rcp.transports.http import (
     ANYONE,

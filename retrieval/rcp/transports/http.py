@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import aclosing
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from retrieval.rcp.calls import Call, Peer, Runtime
+from retrieval.rcp.calls import Call
 from retrieval.rcp.capabilities import Advertised
 from retrieval.rcp.codes import Errc
 from retrieval.rcp.dispatcher import Dispatcher
@@ -25,7 +25,9 @@ from retrieval.rcp.errors import (
 )
 from retrieval.rcp.lifecycle import new_session_id
 from retrieval.rcp.messages import Reply, failure, id_of
-from retrieval.rcp.session import Caller, Session
+from retrieval.rcp.peers import Caller, Peer
+from retrieval.rcp.runtime import Runtime
+from retrieval.rcp.session import Session
 from retrieval.rcp.transports import sse
 from retrieval.rcp.transports.accept import wants_event_stream
 from retrieval.rcp.transports.channel import Answer, Channel

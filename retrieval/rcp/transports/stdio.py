@@ -15,9 +15,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from retrieval.rcp.calls import Call, Peer
+from retrieval.rcp.calls import Call
 from retrieval.rcp.errors import Cancelled, PayloadTooLarge
 from retrieval.rcp.messages import Reply, failure
+from retrieval.rcp.peers import Peer
 from retrieval.rcp.session import Session
 from retrieval.rcp.transports.lines import LineSplitter
 from retrieval.rcp.transports.lookout import TICK_SECONDS, Lookout

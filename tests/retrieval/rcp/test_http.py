@@ -7,18 +7,15 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from retrieval import rcp
 from retrieval.rcp.transports.asgi import RcpApp
-from retrieval.rcp.transports.http import HttpRequest
-from tests.retrieval.rcp.engine import Engine, cancel, initialize, request, retrieve
+from tests.retrieval.rcp.engine import Engine, cancel, request, retrieve
+from tests.retrieval.rcp.posting import SSE, Response, post, posting
 from tests.retrieval.rcp.wires import host
-
-SSE = "text/event-stream"
 
 
 @pytest.fixture
@@ -32,36 +29,6 @@ def engine() -> Iterator[Engine]:
 @pytest.fixture(autouse=True)
 def site(engine: Engine) -> None:
     host().app = RcpApp(engine.server.endpoint(stateless=True))
-
-
-class Response:
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self.status = response.status
-        self.headers = response.headers
-        self.body = response.read()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.body)
-
-
-@contextmanager
-def posting(
-    body: Any, *, path: str = "/rcp", method: str = "POST", **headers: str
-) -> Iterator[http.client.HTTPConnection]:
-    connection = http.client.HTTPConnection("127.0.0.1", host().port, timeout=10)
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    connection.request(method, path, raw, {"Content-Type": "application/json", **named})
-    try:
-        yield connection
-    finally:
-        connection.close()
-
-
-def post(body: Any, **more: str) -> Response:
-    with posting(body, **more) as connection:
-        return Response(connection.getresponse())
 
 
 @pytest.mark.parametrize(
@@ -285,178 +252,3 @@ def test_a_reader_that_stops_reading_and_leaves_cancels_a_handler_that_floods(
         assert connection.sock is not None
         connection.sock.shutdown(socket.SHUT_RDWR)
     assert engine.closed.acquire(timeout=5)
-
-
-# Who asks.
-
-
-def identify(headers: Any) -> rcp.Caller:
-    match headers.get("authorization"):
-        case "Bearer alice" | "Bearer bob" as credentials:
-            return rcp.Caller(scope=credentials, identity=credentials[7:])
-        case "Bearer mallory":
-            raise rcp.Unauthorized("not any more", forbidden=True)
-    raise rcp.Unauthorized("send an API key")
-
-
-@pytest.mark.parametrize(("key", "status"), [("none", 401), ("mallory", 403)])
-def test_a_caller_who_is_refused_gets_401_or_403_and_the_rcp_code(
-    engine: Engine, key: str, status: int
-) -> None:
-    host().app = RcpApp(engine.server.endpoint(), identify=identify)
-    for accept in (SSE, "application/json"):
-        response = post(retrieve(), Authorization=f"Bearer {key}", Accept=accept)
-        assert (response.status, response.json["error"]["code"]) == (status, -32012)
-    assert ("www-authenticate" in response.headers) == (status == 401)
-
-
-def test_handlers_and_guards_see_the_caller(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(), identify=identify)
-    seen: list[Any] = []
-    engine.server.guard(lambda caller, method: seen.append((caller.identity, method)))
-    engine.server.on(
-        "retrieve", lambda params: {"hits": [], "who": rcp.current_call().caller.identity}
-    )
-    assert post(retrieve(), Authorization="Bearer bob").json["result"]["who"] == "bob"
-    assert seen == [("bob", "retrieve")]
-
-
-@pytest.mark.parametrize("accept", [SSE, "application/json"])
-@pytest.mark.parametrize(
-    ("error", "status", "retry_after"),
-    [
-        (rcp.RateLimited("slow down", retry_after_ms=2_500), 429, "3"),
-        (rcp.Unauthorized("who are you?"), 401, None),
-        (rcp.Unauthorized("no", forbidden=True), 403, None),
-        (rcp.BackendUnavailable("down", retry_after_ms=10), 503, "1"),
-        (rcp.PayloadTooLarge("too much"), 413, None),
-    ],
-)
-def test_a_guard_refuses_with_the_status_that_http_has_for_it(
-    engine: Engine, error: rcp.RcpError, status: int, retry_after: str | None, accept: str
-) -> None:
-    def refuse(caller: rcp.Caller, method: str) -> None:
-        raise error
-
-    engine.server.guard(refuse)
-    response = post(retrieve(), Accept=accept)
-    assert (response.status, response.json["error"]["code"]) == (status, error.code)
-    assert response.headers["retry-after"] == retry_after
-
-
-def test_a_backend_that_is_down_is_503() -> None:
-    assert post(retrieve("fail:backend")).status == 503
-
-
-def test_no_caller_can_cancel_the_request_of_another(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(), identify=identify)
-    with posting(retrieve("hold", id_=1), Authorization="Bearer alice") as connection:
-        assert engine.started.acquire(timeout=5)
-        post(cancel(1), Authorization="Bearer bob")
-        post(cancel(1), Authorization="Bearer alice", RCP_Session="another")
-        assert engine.closed.acquire(blocking=False) is False
-        post(cancel(1), Authorization="Bearer alice")
-        assert Response(connection.getresponse()).json["error"]["code"] == -32006
-
-
-def test_callers_without_credentials_are_told_apart_by_the_session_of_initialize(
-    engine: Engine,
-) -> None:
-    mine, other = (post(initialize()).json["result"]["_meta"]["session"] for _ in range(2))
-    assert mine != other
-    with posting(retrieve("hold", id_=1), RCP_Session=mine) as connection:
-        assert engine.started.acquire(timeout=5)
-        post(cancel(1))
-        post(cancel(1), RCP_Session=other)
-        assert engine.closed.acquire(blocking=False) is False
-        post(cancel(1), RCP_Session=mine)
-        assert Response(connection.getresponse()).json["error"]["code"] == -32006
-
-
-def test_callers_may_use_the_same_id_at_once(engine: Engine) -> None:
-    with posting(retrieve("hold", id_=1)) as first, posting(retrieve("hold", id_=1)) as second:
-        for _ in range(2):
-            assert engine.started.acquire(timeout=5)
-        engine.release.set()
-        for connection in (first, second):
-            assert "result" in Response(connection.getresponse()).json
-
-
-def test_an_ambiguous_cancel_cancels_nothing(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(stateless=False))
-    post(initialize())
-    with posting(retrieve("hold", id_=1)) as first, posting(retrieve("hold", id_=1)) as second:
-        for _ in range(2):
-            assert engine.started.acquire(timeout=5)
-        post(cancel(1))
-        engine.release.set()
-        for connection in (first, second):
-            assert "result" in Response(connection.getresponse()).json
-
-
-def test_after_a_shutdown_the_stand_alone_server_takes_a_new_handshake(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(stateless=False))
-    assert "result" in post(initialize()).json
-    assert post(initialize()).json["error"]["code"] == -32600
-    assert post(request("shutdown", {})).json["result"] == {}
-    assert post(retrieve()).json["error"]["code"] == -32001
-    assert "result" in post(initialize()).json
-
-
-# The pieces a site builds its endpoint from.
-
-
-async def test_the_endpoint_answers_without_any_web_framework(engine: Engine) -> None:
-    endpoint = engine.server.endpoint()
-    body = json.dumps(retrieve("steps:2", token="t")).encode()
-    buffered = await endpoint.respond(HttpRequest(body=body))
-    assert (buffered.status, buffered.frames) == (200, None)
-    assert json.loads(buffered.body)["result"]["hits"]
-    streamed = await endpoint.respond(HttpRequest(body=body, accept=SSE))
-    assert streamed.frames is not None
-    assert len([frame async for frame in streamed.frames]) == 3
-
-
-async def test_closing_the_frames_of_the_endpoint_cancels_even_before_the_first(
-    engine: Engine,
-) -> None:
-    body = json.dumps(retrieve("hold", token="t")).encode()
-    reply = await engine.server.endpoint().respond(HttpRequest(body=body, accept=SSE))
-    assert reply.frames is not None
-    await reply.frames.aclose()
-    assert engine.closed.acquire(timeout=5)
-
-
-def test_a_thread_may_use_the_endpoint_too(engine: Engine) -> None:
-    endpoint = engine.server.endpoint()
-    body = json.dumps(retrieve()).encode()
-    assert json.loads(endpoint.respond_blocking(HttpRequest(body=body)).body)["result"]["hits"]
-    assert endpoint.respond_blocking(HttpRequest(body=b"[]")).status == 400
-
-
-def test_serve_http_serves_until_closed(engine: Engine) -> None:
-    ports: list[int] = []
-    ready = threading.Event()
-
-    def on_ready(port: int) -> None:
-        ports.append(port)
-        ready.set()
-
-    thread = threading.Thread(
-        target=engine.server.serve_http, kwargs={"port": 0, "on_ready": on_ready}, daemon=True
-    )
-    thread.start()
-    assert ready.wait(10)
-    connection = http.client.HTTPConnection("127.0.0.1", ports[0], timeout=10)
-    for message in (retrieve(), initialize(), retrieve()):
-        connection.request("POST", "/rcp", json.dumps(message))
-        reply = json.loads(connection.getresponse().read())
-    assert reply["result"]["hits"]
-    connection.request("POST", "/rcp", json.dumps(retrieve("hold", token="t")), {"Accept": SSE})
-    assert engine.started.acquire(timeout=5)
-    engine.server.close()
-    thread.join(10)
-    assert not thread.is_alive()
-    assert engine.closed.acquire(timeout=5)
-    assert b"-32006" in connection.getresponse().read()
-    connection.close()
