@@ -37,9 +37,12 @@ class Runtime:
         """Begin to watch deadlines; idempotent."""
         self.deadlines.start()
 
-    def close(self) -> None:
+    def abort_all(self, reason: str) -> None:
         for call in self.in_flight.snapshot():
-            call.abort(Cancelled("the server is shutting down"))
+            call.abort(Cancelled(reason))
+
+    def close(self) -> None:
+        self.abort_all("the server is shutting down")
         self.deadlines.stop()
         self.pool.close()
         self.loop.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -37,9 +38,9 @@ def serve(
         http=CoalescingProtocol,
         ws="none",
         server_header=False,
-        timeout_graceful_shutdown=max(1, round(server.limits.drain_seconds)),
+        timeout_graceful_shutdown=round(server.limits.drain_seconds) + 2,
     )
-    running = _Announcing(config, on_ready)
+    running = _Running(config, server, on_ready)
     server.on_close(running.end)
     try:
         running.run()
@@ -47,9 +48,18 @@ def serve(
         server.runtime.close()
 
 
-class _Announcing(uvicorn.Server):
-    def __init__(self, config: uvicorn.Config, on_ready: Callable[[int], None] | None) -> None:
+class _Running(uvicorn.Server):
+    """Tells when it is up; on the way down, ends what takes longer than the drain time."""
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server: Server,
+        on_ready: Callable[[int], None] | None,
+    ) -> None:
         super().__init__(config)
+        self._limits = server.limits
+        self._runtime = server.runtime
         self._on_ready = on_ready
 
     def end(self) -> None:
@@ -59,3 +69,11 @@ class _Announcing(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.started and self._on_ready is not None:
             self._on_ready(self.servers[0].sockets[0].getsockname()[1])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # An aborted call still sends its reply, so that open streams end as streams should.
+        end = asyncio.get_running_loop().call_later(
+            self._limits.drain_seconds, self._runtime.abort_all, "the server is shutting down"
+        )
+        await super().shutdown(sockets=sockets)
+        end.cancel()

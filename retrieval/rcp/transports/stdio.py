@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from retrieval.rcp.calls import Call
-from retrieval.rcp.errors import Cancelled, PayloadTooLarge
+from retrieval.rcp.errors import PayloadTooLarge
 from retrieval.rcp.messages import Reply, failure
 from retrieval.rcp.peers import Peer
 from retrieval.rcp.session import Session
@@ -134,8 +134,7 @@ class StdioTransport:
     def _abandon(self) -> None:
         """The client is gone: stop what runs and end."""
         self._session.closed = True
-        for call in self._runtime.in_flight.snapshot():
-            call.abort(Cancelled("the client is gone"))
+        self._runtime.abort_all("the client is gone")
         self._finished.set()
 
 

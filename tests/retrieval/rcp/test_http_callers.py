@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -201,3 +205,22 @@ def test_serve_http_serves_until_closed(engine: Engine) -> None:
     assert engine.closed.acquire(timeout=5)
     assert b"-32006" in connection.getresponse().read()
     connection.close()
+
+
+def test_a_stop_signal_lets_streams_end_as_streams_should() -> None:
+    script = Path(__file__).parent / "servers" / "plain.py"
+    with subprocess.Popen(
+        [sys.executable, str(script), "http", "0.2"], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        connection = http.client.HTTPConnection("127.0.0.1", int(server.stdout.readline()))
+        for message in (initialize(), retrieve("sleep:60", token="t")):
+            connection.request("POST", "/rcp", json.dumps(message), {"Accept": SSE})
+            response = connection.getresponse()
+            if message["method"] == "initialize":
+                response.read()
+        assert b"progress" in response.readline()
+        server.terminate()
+        assert b'"code":-32006' in response.read()
+        connection.close()
+        assert server.wait(10) == -signal.SIGTERM

@@ -14,7 +14,8 @@ from retrieval import rcp
 
 DOCUMENTS = {"d1": "the cat", "d2": "the eiffel tower", "d5": "a tower of steel"}
 
-server = rcp.Server()
+drain = float(sys.argv[2]) if len(sys.argv) > 2 else 5.0
+server = rcp.Server(limits=rcp.Limits(drain_seconds=drain))
 server.set_info("plain", "2.0")
 server.advertise(rcp.Capability.Retrieve, {"maxK": 50, "modes": ["sparse"]})
 server.advertise(rcp.Capability.Rerank, {"methods": ["llm"]})
@@ -81,7 +82,7 @@ def transform(params: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["http"]:
+    if sys.argv[1:2] == ["http"]:
         server.serve_http(0, on_ready=lambda port: print(port, flush=True))
     else:
         server.serve_stdio()
