@@ -14,7 +14,7 @@ from fastrag_site.threads import release_connections
 from retrieval.embedding import embedder
 from retrieval.index import dense_index
 from retrieval.index.base import Vector
-from retrieval.index.state import embedder_declare, index_embedder
+from retrieval.index.state import embedder_declare, index_bump, index_embedder
 from retrieval.models import Chunk
 
 BATCH = 128  # chunks a transaction: a few seconds of work at most
@@ -89,6 +89,7 @@ def _batches() -> Iterator[list[Chunk]]:
 def _store(identity: str, chunk_ids: Sequence[int], vectors: Vector) -> bool:
     """Store what still has its chunk; False where these vectors are stale by now."""
     with transaction.atomic():
+        index_bump()  # first, so that writers queue here and never wait for each other's rows
         if index_embedder() != identity:
             return False
         rows = Chunk.objects.select_for_update(no_key=True).filter(pk__in=chunk_ids).order_by("pk")

@@ -17,6 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from retrieval.index import dense_index, sparse_index
+from retrieval.index.state import index_bump
 from retrieval.ingest.base import Document, Fetched, Passage
 from retrieval.ingest.words import count_words
 from retrieval.models import Chunk, Page, Site
@@ -68,6 +69,7 @@ def pages_store(
     def attempt() -> list[Stored]:
         with transaction.atomic():
             confirm()
+            index_bump()  # first, so that writers queue here and never wait for each other's rows
             batch = _Batch(site, writes)
             stored = [batch.write(write) for write in writes]
             batch.apply()
@@ -86,6 +88,7 @@ def pages_prune(page_ids: Iterable[int], *, confirm: Callable[[], None] = lambda
         some = ids[start : start + PRUNE_PAGES]
         with transaction.atomic():
             confirm()
+            index_bump()
             gone = list(Chunk.objects.filter(page__in=some).values_list("pk", flat=True))
             _chunks_remove(gone)
             _, by_model = Page.objects.filter(pk__in=some).delete()
