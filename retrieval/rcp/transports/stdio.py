@@ -11,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -60,7 +61,10 @@ class StdioTransport:
         self._session = Session()
         self._peer = Peer(session=self._session, outlet=self._writer, log_outlet=self._writer)
         self._received = 0
-        self._lookout = Lookout(hand_over=lambda: self._runtime.pool.submit(self._read))
+        self._at_end = False
+        self._admitted: deque[Call] = deque()  # touched by the thread that reads alone
+        self._here: Call | None = None
+        self._lookout = Lookout(self._hand_over)
         self._finished = threading.Event()
         os.set_blocking(source, True)
         os.set_blocking(sink, True)
@@ -78,25 +82,31 @@ class StdioTransport:
             self._lookout.stop()
 
     def _read(self) -> None:
-        """Admit what comes until the end, or until another thread has taken over."""
-        while not self._session.closed:
-            try:
-                chunk = os.read(self._source, CHUNK)
-            except OSError:
-                chunk = b""
-            if not chunk:
-                self._start(self._admit(self._lines.end()))
-                break
-            calls = self._admit(self._lines.feed(chunk))
-            if len(calls) == 1 and self._may_run_here(calls[0]):
-                if not self._run_here(calls[0]):
+        """Admit and start what comes, until the end or until another thread has taken over."""
+        while True:
+            while self._admitted:
+                call = self._admitted.popleft()
+                if not self._may_run_here(call):
+                    self._start(call)
+                elif not self._run_here(call):
                     return
-            else:
-                self._start(calls)
+            if self._session.closed or self._at_end:
+                break
+            self._admitted.extend(self._admit(self._next_lines()))
         self._writer.wait_for_answers(
             self._received, timeout=self._runtime.limits.deadline_seconds + 1.0
         )
         self._finished.set()
+
+    def _next_lines(self) -> list[bytes | None]:
+        try:
+            chunk = os.read(self._source, CHUNK)
+        except OSError:
+            chunk = b""
+        if chunk:
+            return self._lines.feed(chunk)
+        self._at_end = True
+        return self._lines.end()
 
     def _admit(self, lines: list[bytes | None]) -> list[Call]:
         calls: list[Call] = []
@@ -117,19 +127,23 @@ class StdioTransport:
         return route.quick and not route.is_async and self._runtime.pool.has_room()
 
     def _run_here(self, call: Call) -> bool:
+        """Whether this thread still reads afterwards."""
+        self._here = call
         turn = self._lookout.begin()
         call.run()
-        if self._lookout.keeps_reading(turn):
-            return True
-        call.route.quick = False
-        return False
+        return self._lookout.keeps_reading(turn)
 
-    def _start(self, calls: list[Call]) -> None:
-        for call in calls:
-            if call.route.is_async:
-                call.start()
-            else:
-                self._runtime.pool.submit(partial(_run_timed, call))
+    def _hand_over(self) -> None:
+        """Called by the lookout: the call that runs in the reading thread takes its time."""
+        if self._here is not None:
+            self._here.route.quick = False
+        self._runtime.pool.submit(self._read)
+
+    def _start(self, call: Call) -> None:
+        if call.route.is_async:
+            call.start()
+        else:
+            self._runtime.pool.submit(partial(_run_timed, call))
 
     def _abandon(self) -> None:
         """The client is gone: stop what runs and end."""
