@@ -48,6 +48,7 @@ class Conf:
     keepalive_seconds: float = 15.0  # longest silence on an open stream
     heartbeat_seconds: float = 5.0  # how often a running generation marks its journal row
     heartbeat_grace: float = 30.0  # a journal row this old belongs to a dead worker
+    stop_poll_seconds: float = 0.25  # how soon a stop asked of another worker is noticed
     shutdown_grace_seconds: float = 10.0  # open streams end within this after SIGTERM
 
     # Generation bounds
@@ -63,11 +64,17 @@ class Conf:
     request_max_bytes: int = 1_000_000
     message_max_chars: int = 8_000
     title_max_chars: int = 200
+    feedback_max_chars: int = 2_000  # of a comment on an answer
     chat_max_messages: int = 200
     chats_per_owner: int = 1_000
     generations_per_owner: int = 4
     generations_per_worker: int = 200
     requests_per_minute: int = 300  # per owner
+    idempotency_hours: float = 24.0  # that an Idempotency-Key is remembered
+
+    # Titles of chats by the chat model, where it can complete a text; else the first question
+    model_titles: bool = True
+    model_title_seconds: float = 15.0
 
     # Crawling
     crawl_user_agent: str = "FastragSite/0.1 (+https://example.org/fastrag-site)"
@@ -89,7 +96,7 @@ class Conf:
     # Retrieval
     search_max_k: int = 100
     candidate_k: int = 100  # hits a leg brings to fusion
-    fusion_alpha: float = 0.5  # weight of the dense leg in convex fusion
+    fusion_alpha: float = 0.7  # weight of the dense leg in convex fusion
     mmr_lambda: float = 0.7  # 1.0 is relevance alone
     query_max_chars: int = 8_000
 

@@ -116,9 +116,8 @@ class PostingsIndex:
 
 
 def _text(chunk: Chunk) -> str:
-    """What is searched of a chunk; its nearest heading counts twice."""
-    section = [str(heading) for heading in chunk.section]
-    return "\n".join((chunk.page.title, *section, *section[-1:], chunk.text))
+    """What is searched of a chunk: its words, and once more those of its title and headings."""
+    return "\n".join((chunk.page.title, *map(str, chunk.section), chunk.text))
 
 
 def _occurrences(catalog: Catalog, terms: Iterable[QueryTerm]) -> dict[str, bm25.Occurrences]:
