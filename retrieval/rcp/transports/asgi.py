@@ -54,9 +54,6 @@ class RcpApp:
             await _send(refusal(nothing, status=404), send)
         elif scope["method"] != "POST":
             await _send(refusal(InvalidRequest("use POST"), status=405), send)
-        elif _comes_from_another_origin(scope):
-            foreign = Unauthorized("pages of other origins may not ask", forbidden=True)
-            await _send(refusal(foreign), send)
         else:
             try:
                 await self._post(scope, path[len(ROOT_SLASH) :] or None, receive, send)
@@ -64,16 +61,18 @@ class RcpApp:
                 await _send(refusal(error), send)
 
     async def _post(self, scope: Scope, method: str | None, receive: Receive, send: Send) -> None:
-        accept, session, length = _needed_headers(scope)
+        headers = _Headers(scope)
+        if headers.are_foreign:
+            raise Unauthorized("pages of other origins may not ask", forbidden=True)
         caller = ANYONE if self._identify is None else await self._caller(scope)
-        body = await self._read(length, receive)
+        body = await self._read(headers.length, receive)
         if body is None:
             return
-        request = HttpRequest(body, method, accept, session)
+        request = HttpRequest(body, method, headers.accept, headers.session)
         exchange = self._endpoint.open(request, caller)
-        exchange.start()
         self._watch.add(exchange, receive)
         try:
+            exchange.start()
             if exchange.channel is None:
                 await exchange.answer.wait_async()
             await _send(self._endpoint.reply(exchange), send)
@@ -93,47 +92,48 @@ class RcpApp:
         except Exception as error:
             raise error_of(error, where="identify") from error
 
-    async def _read(self, length: int, receive: Receive) -> bytes | None:
+    async def _read(self, declared: int, receive: Receive) -> bytes | None:
         """The body, or None where the client left. Raises PayloadTooLarge."""
         limit = self._endpoint.max_bytes
         parts: list[bytes] = []
-        while length <= limit:
+        size = 0
+        while max(declared, size) <= limit:
             message = await receive()
             if message["type"] == "http.disconnect":
                 return None
-            body: bytes = message.get("body", b"")
-            if not message.get("more_body") and not parts and len(body) <= limit:
-                return body
-            parts.append(body)
-            length = sum(map(len, parts))
-            if not message.get("more_body") and length <= limit:
-                return b"".join(parts)
+            parts.append(message.get("body", b""))
+            size += len(parts[-1])
+            if not message.get("more_body") and size <= limit:
+                return parts[0] if len(parts) == 1 else b"".join(parts)
         raise PayloadTooLarge(f"a body may have {limit} bytes")
 
 
-def _comes_from_another_origin(scope: Scope) -> bool:
-    """Whether a browser asks on behalf of a page that is not this server's own."""
-    origin = host = b""
-    for name, value in scope["headers"]:
-        if name == b"origin":
-            origin = value
-        elif name == b"host":
-            host = value
-    return origin != b"" and origin.partition(b"://")[2] != host
+class _Headers:
+    """The few that matter, in one pass; their names come in lower case."""
 
+    __slots__ = ("accept", "host", "length", "origin", "session")
 
-def _needed_headers(scope: Scope) -> tuple[str, str | None, int]:
-    """Accept (several count as one list), RCP-Session, and the declared length."""
-    accept: list[str] = []
-    session, length = None, 0
-    for name, value in scope["headers"]:  # names come in lower case
-        if name == b"accept":
-            accept.append(value.decode("latin-1"))
-        elif name == b"rcp-session":
-            session = value.decode("latin-1")
-        elif name == b"content-length" and value.isdigit():
-            length = int(value[:20])
-    return ",".join(accept), session, length
+    def __init__(self, scope: Scope) -> None:
+        self.accept = self.origin = self.host = ""
+        self.session: str | None = None
+        self.length = 0
+        for name, value in scope["headers"]:
+            if name == b"accept":  # several count as one list
+                text = value.decode("latin-1")
+                self.accept = f"{self.accept},{text}" if self.accept else text
+            elif name == b"content-length" and value.isdigit():
+                self.length = int(value[:20])
+            elif name == b"host":
+                self.host = value.decode("latin-1")
+            elif name == b"origin":
+                self.origin = value.decode("latin-1")
+            elif name == b"rcp-session":
+                self.session = value.decode("latin-1")
+
+    @property
+    def are_foreign(self) -> bool:
+        """Whether a browser asks on behalf of a page that is not this server's own."""
+        return self.origin != "" and self.origin.partition("://")[2] != self.host
 
 
 @lru_cache(maxsize=64)
