@@ -1,4 +1,4 @@
-"""The chats app: stores what dead workers left behind when a worker starts."""
+"""The chats app: its checks, and storing what dead workers left behind when a worker starts."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ class ChatsConfig(AppConfig):
     name = "chats"
 
     def ready(self) -> None:
+        from chats.generation import checks  # noqa: F401  (they register themselves)
+
         started.connect(_sweep, dispatch_uid="chats.sweep")
 
 

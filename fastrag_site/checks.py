@@ -53,12 +53,15 @@ def check_deployment(
 def _values(current: Conf) -> Iterator[CheckMessage]:
     """Types, signs and ranges of the plain values."""
     types = get_type_hints(Conf)
-    for key in (field.name for field in fields(Conf)):
-        name, value, kind = f"FASTRAG['{key.upper()}']", getattr(current, key), types[key]
+    for field in fields(Conf):
+        key, kind = field.name, types[field.name]
+        name, value = f"FASTRAG['{key.upper()}']", getattr(current, key)
         if key in BACKENDS:
             continue
         if not _fits(value, kind):
-            message = f"{name} is {value!r}, not {getattr(kind, '__name__', kind)}."
+            # What conf keeps out of its own representation may be a secret.
+            shown = repr(value) if field.repr else f"of type {type(value).__name__}"
+            message = f"{name} is {shown}, not {getattr(kind, '__name__', kind)}."
             yield Error(message, id="fastrag.E002")
         elif key in SHARES and not 0 <= value <= 1:
             yield Error(f"{name} is {value!r}, not between 0 and 1.", id="fastrag.E003")

@@ -19,12 +19,12 @@ VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 
 def _fastrag_from_environment() -> dict[str, Any]:
-    """FASTRAG_<KEY> for every key of Conf, cast by the type of its default."""
+    """FASTRAG_<KEY> for every key of Conf, cast by its type. Empty is unset, save for text."""
     casts = {"bool": env.bool, "int": env.int, "float": env.float, "str": env.str}
     found: dict[str, Any] = {}
     for field in fields(Conf):
         name = f"FASTRAG_{field.name.upper()}"
-        if name in env:
+        if name in env and (field.type == "str" or env.str(name).strip()):
             found[field.name.upper()] = casts.get(str(field.type), env.json)(name)
     return found
 

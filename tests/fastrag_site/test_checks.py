@@ -72,3 +72,22 @@ def test_right_options_are_taken() -> None:
 def test_a_deployment_without_tls_is_warned(https: bool, count: int) -> None:
     with override_settings(HTTPS=https):
         assert len(check_deployment()) == count
+
+
+@pytest.mark.parametrize("key", ["CHAT_API_KEY", "CHAT_BASE_URL"])
+def test_no_check_prints_a_value_that_may_be_secret(key: str) -> None:
+    with override_settings(FASTRAG={**SOUND, key: ["s3cret"]}):
+        found = run_checks(include_deployment_checks=True)
+    assert f"FASTRAG['{key}'] is of type list, not str." in [problem.msg for problem in found]
+    assert "s3cret" not in " ".join(f"{problem.msg} {problem.hint}" for problem in found)
+
+
+def test_the_checks_of_the_chat_model_are_registered() -> None:
+    url = {"CHAT_BASE_URL": "http://models.example/v1"}
+    with override_settings(FASTRAG={**url, "EMBEDDER": None}):
+        found = run_checks()
+    assert [problem.id for problem in found] == ["chats.E001"]
+    assert found[0].msg.startswith("FASTRAG_CHAT_MODEL_NAME")
+    with override_settings(FASTRAG={**url, "CHAT_MODEL_NAME": "m", "EMBEDDER": None}):
+        deployed = run_checks(include_deployment_checks=True)
+    assert "chats.W003" in [problem.id for problem in deployed]

@@ -79,3 +79,9 @@ def test_postgresql_is_pooled_and_keeps_the_options_of_its_url(settings_of: Any)
 def test_a_shared_cache_can_be_named(settings_of: Any) -> None:
     caches = settings_of({"CACHE_URL": "dbcache://counters"}, "CACHES")["CACHES"]
     assert caches["default"]["LOCATION"] == "counters"
+
+
+def test_an_empty_value_is_the_default(settings_of: Any) -> None:
+    names = ("CHAT_TEMPERATURE", "CHAT_CONTEXT_WINDOW", "CHAT_EXTRA_BODY", "ALLOW_ANONYMOUS")
+    env = {f"FASTRAG_{name}": "" for name in names} | {"FASTRAG_CHAT_API_KEY": ""}
+    assert settings_of(env, "FASTRAG")["FASTRAG"] == {"CHAT_API_KEY": ""}
