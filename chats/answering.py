@@ -6,14 +6,18 @@ Below: services (in threads), retrieval, the chat model. Above: views, the ask c
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from functools import partial
 from uuid import UUID
 
 from chats import services
 from chats.capacity import take_slot
 from chats.events import Event, MessageEnd, MessageStart
 from chats.generation.base import ChatModel
+from chats.idempotency import Idempotency, Repeated, refuse_repeated
+from chats.replaying import replay
+from chats.services import Exchange
 from chats.writing import Retrieve, Writing
 from fastrag_site import shutdown
 from fastrag_site.backends import load_backend
@@ -26,22 +30,50 @@ def begin(
     owner: Owner,
     question: str,
     chat_id: UUID | None = None,
+    request: Idempotency | None = None,
     retrieve: Retrieve = retrieve_from_index,
 ) -> AsyncGenerator[Event, None]:
     """Accept a question, or raise the RequestRefused that says why not.
 
     The generator must be started, and then run to its end or closed: that settles the answer.
     """
+    accept = partial(services.generation_open, question=question, chat_id=chat_id)
+    return _begin(accept, owner, request, retrieve)
+
+
+def begin_again(
+    *,
+    owner: Owner,
+    chat_id: UUID,
+    message_id: UUID,
+    request: Idempotency | None = None,
+    retrieve: Retrieve = retrieve_from_index,
+) -> AsyncGenerator[Event, None]:
+    """The same for the question of an answer that is to be written again."""
+    accept = partial(services.generation_reopen, chat_id=chat_id, message_id=message_id)
+    return _begin(accept, owner, request, retrieve)
+
+
+def _begin(
+    accept: Callable[..., Exchange],
+    owner: Owner,
+    request: Idempotency | None,
+    retrieve: Retrieve,
+) -> AsyncGenerator[Event, None]:
     shutdown.refuse_if_draining()
-    slot = take_slot()
     try:
-        model: ChatModel = load_backend("chat_model")
-        exchange = services.generation_open(
-            owner=owner, question=question, chat_id=chat_id, model=model.identity
-        )
-    except BaseException:
-        slot.release()
-        raise
+        if request is not None:  # a repeated request needs no slot
+            services.sweep(owner=owner)
+            refuse_repeated(owner, request)
+        slot = take_slot()
+        try:
+            model: ChatModel = load_backend("chat_model")
+            exchange = accept(owner=owner, model=model.identity, request=request)
+        except BaseException:
+            slot.release()
+            raise
+    except Repeated as repeated:
+        return replay(owner=owner, message_id=repeated.message_id)
     return answer(Writing(exchange, model=model, retrieve=retrieve, slot=slot))
 
 

@@ -6,6 +6,7 @@ frame's data exactly as API.md draws it; event_schemas.py describes the same for
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -41,6 +42,20 @@ class Source:
             "positions": list(self.positions),
             "fragments": [{"start": term.start, "end": term.end} for term in self.fragments],
         }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Source:
+        """What `to_dict` gave, as it is stored."""
+        return cls(
+            url=data["url"],
+            title=data["title"],
+            site_name=data["site_name"],
+            favicon_url=data["favicon_url"],
+            positions=tuple(data["positions"]),
+            fragments=tuple(
+                Fragment(start=term["start"], end=term["end"]) for term in data["fragments"]
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,7 @@ class Chat(models.Model):
 
 
 class Message(models.Model):
-    """A question or an answer."""
+    """A question or an answer. Answers that were written again stay, no longer current."""
 
     class Role(models.TextChoices):
         USER = "user", "user"
@@ -45,6 +45,7 @@ class Message(models.Model):
     id = models.UUIDField(primary_key=True, editable=False)
     chat = models.ForeignKey(Chat, on_delete=models.CASCADE, related_name="messages")
     position = models.PositiveIntegerField()  # user even, assistant odd
+    is_current = models.BooleanField(default=True)  # the newest answer at its position
     role = models.CharField(max_length=16, choices=Role.choices)
     content = models.TextField(blank=True)
     created_at = models.DateTimeField()
@@ -64,11 +65,43 @@ class Message(models.Model):
     class Meta:
         ordering = ("chat_id", "position")
         constraints = (
-            models.UniqueConstraint(fields=("chat", "position"), name="message_chat_position"),
+            models.UniqueConstraint(
+                fields=("chat", "position"),
+                condition=models.Q(is_current=True),
+                name="message_chat_position",
+            ),
+        )
+        indexes = (
+            models.Index(
+                fields=("created_at",),
+                condition=models.Q(role="assistant"),
+                name="message_answered",
+            ),
         )
 
     def __str__(self) -> str:
         return f"{self.role} {self.position}"
+
+
+class Feedback(models.Model):
+    """What the owner of a chat thinks of one of its answers."""
+
+    class Rating(models.TextChoices):
+        UP = "up", "up"
+        DOWN = "down", "down"
+
+    message = models.OneToOneField(
+        Message, on_delete=models.CASCADE, primary_key=True, related_name="feedback"
+    )
+    rating = models.CharField(max_length=8, choices=Rating.choices)
+    comment = models.TextField(blank=True)
+    given_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "feedback"
+
+    def __str__(self) -> str:
+        return self.rating
 
 
 class Generation(models.Model):
@@ -78,6 +111,7 @@ class Generation(models.Model):
     user_message_id = models.UUIDField()
     chat_id = models.UUIDField(unique=True)  # one running answer a chat
     opens_chat = models.BooleanField(default=False)  # the chat is written with the exchange
+    regenerates = models.BooleanField(default=False)  # the question is stored, with an answer
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
     )
@@ -93,3 +127,33 @@ class Generation(models.Model):
 
     def __str__(self) -> str:
         return f"generation {self.pk}"
+
+
+class IdempotentRequest(models.Model):
+    """A question that came with an Idempotency-Key, and the answer that was begun for it."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE
+    )
+    session_key = models.CharField(max_length=64, blank=True)
+    key = models.CharField(max_length=255)
+    fingerprint = models.CharField(max_length=64)  # of what was asked, and where
+    message_id = models.UUIDField()  # of the answer
+    created_at = models.DateTimeField(db_index=True)
+
+    class Meta:
+        constraints = (
+            models.UniqueConstraint(
+                fields=("user", "key"),
+                condition=models.Q(user__isnull=False),
+                name="idempotent_of_user",
+            ),
+            models.UniqueConstraint(
+                fields=("session_key", "key"),
+                condition=models.Q(user__isnull=True),
+                name="idempotent_of_session",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"request for {self.message_id}"

@@ -11,19 +11,28 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from chats.generation.base import Turn
 from chats.models import Chat, Generation, Message
-from fastrag_site.errors import ChatNotFound
+from fastrag_site.errors import ChatNotFound, MessageNotFound, NotFound
 from fastrag_site.owners import Owner
 
 
 def chat_id_from(text: str) -> UUID:
     """A chat id as a path holds it. Raises ChatNotFound when it cannot be one."""
+    return _id_from(text, ChatNotFound)
+
+
+def message_id_from(text: str) -> UUID:
+    """Raises MessageNotFound."""
+    return _id_from(text, MessageNotFound)
+
+
+def _id_from(text: str, missing: type[NotFound]) -> UUID:
     try:
-        chat_id = UUID(text)
+        found = UUID(text)
     except ValueError:
-        raise ChatNotFound from None
-    if str(chat_id) != text.lower():
-        raise ChatNotFound
-    return chat_id
+        raise missing from None
+    if str(found) != text.lower():
+        raise missing
+    return found
 
 
 def chat_get(*, owner: Owner, chat_id: UUID) -> Chat:
@@ -52,12 +61,52 @@ def chats_of(*, owner: Owner, search: str = "") -> QuerySet[Chat]:
 
 
 def messages_of(chat: Chat) -> QuerySet[Message]:
-    return chat.messages.order_by("position")
+    """Question, answer, question, answer; of several answers the newest."""
+    return chat.messages.filter(is_current=True).select_related("feedback").order_by("position")
 
 
-def turns_of(*, chat_id: UUID, limit: int) -> tuple[Turn, ...]:
-    """The last `limit` exchanges, oldest first."""
-    newest = Message.objects.filter(chat_id=chat_id).order_by("-position")
+def alternatives_of(chat: Chat) -> dict[int, list[Message]]:
+    """The earlier answers at each position that has any, newest first."""
+    found: dict[int, list[Message]] = {}
+    rows = chat.messages.filter(is_current=False).select_related("feedback")
+    for message in rows.order_by("position", "-created_at", "-id"):
+        found.setdefault(message.position, []).append(message)
+    return found
+
+
+def answer_get(*, owner: Owner, chat_id: UUID, message_id: UUID) -> Message:
+    """An answer, current or not. Raises ChatNotFound or MessageNotFound."""
+    chat_expect(owner=owner, chat_id=chat_id)
+    rows = Message.objects.filter(chat_id=chat_id, role=Message.Role.ASSISTANT)
+    answer = rows.filter(pk=message_id).first()
+    if answer is None:
+        raise MessageNotFound
+    return answer
+
+
+def question_of(*, chat_id: UUID, message_id: UUID) -> Message:
+    """The question of an answer. Raises MessageNotFound."""
+    rows = Message.objects.filter(chat_id=chat_id)
+    answer = rows.filter(pk=message_id, role=Message.Role.ASSISTANT).first()
+    if answer is None:
+        raise MessageNotFound
+    return rows.get(position=answer.position - 1)
+
+
+def exchange_get(*, owner: Owner, message_id: UUID) -> tuple[Message, Message]:
+    """The question of an answer, and the answer. Raises ChatNotFound."""
+    mine = {f"chat__{name}": value for name, value in owner.fields().items()}
+    answer = Message.objects.filter(pk=message_id, **mine).first()
+    if answer is None:
+        raise ChatNotFound
+    return question_of(chat_id=answer.chat_id, message_id=message_id), answer
+
+
+def turns_of(*, chat_id: UUID, limit: int, before: int | None = None) -> tuple[Turn, ...]:
+    """The last `limit` exchanges (before a position), oldest first; of answers the newest."""
+    newest = Message.objects.filter(chat_id=chat_id, is_current=True).order_by("-position")
+    if before is not None:
+        newest = newest.filter(position__lt=before)
     rows = list(newest.values_list("role", "content")[: 2 * limit])[::-1]
     questions = (content for role, content in rows if role == Message.Role.USER)
     answers = (content for role, content in rows if role == Message.Role.ASSISTANT)

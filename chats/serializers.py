@@ -1,4 +1,4 @@
-"""What the chat API takes and gives as JSON. Above: views. Below: models, conf."""
+"""What the chat API takes and gives as JSON. Above: views. Below: selectors, models, conf."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from chats import selectors
 from chats.event_schemas import SourceSerializer, StreamErrorSerializer
 from chats.events import FinishReason
-from chats.models import Chat, Message
+from chats.models import Chat, Feedback, Message
 from fastrag_site.conf import conf
 
 _INVISIBLE = {"Cc", "Cf", "Zl", "Zp", "Zs"}
@@ -43,6 +44,16 @@ class TextField(serializers.CharField):
         return text
 
 
+class OptionalTextField(TextField):
+    """The same, that may hold nothing to see."""
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        return serializers.CharField.run_validation(self, data)
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(allow_blank=True, **options)
+
+
 class QuestionSerializer(serializers.Serializer[Any]):
     content = TextField(limit="message_max_chars")
 
@@ -57,13 +68,31 @@ class ChatListQuerySerializer(serializers.Serializer[Any]):
     search = serializers.CharField(required=False, allow_blank=True, default="", max_length=200)
 
 
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    """The query string of the export; `as` is a word of Python's."""
+
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        return {"as": serializers.ChoiceField(choices=("markdown", "json"), default="markdown")}
+
+
+class FeedbackSerializer(serializers.Serializer[Any]):
+    rating = serializers.ChoiceField(choices=Feedback.Rating.values)
+    comment = OptionalTextField(limit="feedback_max_chars", required=False, default="")
+
+
+class StoppingSerializer(serializers.Serializer[Any]):
+    """The answer that will end as `interrupted`."""
+
+    message_id = serializers.UUIDField()
+
+
 class UsageSerializer(serializers.Serializer[Any]):
     prompt_tokens = serializers.IntegerField()
     completion_tokens = serializers.IntegerField()
 
 
-class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A question or an answer. What belongs to answers alone is null in questions."""
+class AnswerSerializer(serializers.ModelSerializer[Message]):
+    """An earlier answer to the same question."""
 
     finish_reason = serializers.ChoiceField(
         choices=[reason.value for reason in FinishReason], allow_null=True
@@ -72,10 +101,11 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     sources = SourceSerializer(many=True, allow_null=True)
     model = serializers.CharField(allow_null=True)
     usage = UsageSerializer(allow_null=True)
+    feedback = FeedbackSerializer(allow_null=True)
 
     class Meta:
         model = Message
-        fields = (
+        fields: tuple[str, ...] = (
             "id",
             "role",
             "content",
@@ -87,6 +117,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
             "usage",
             "first_token_ms",
             "duration_ms",
+            "feedback",
         )
 
     def to_representation(self, instance: Message) -> dict[str, Any]:
@@ -111,7 +142,19 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
             "usage": usage,
             "first_token_ms": instance.first_token_ms,
             "duration_ms": instance.duration_ms,
+            "feedback": feedback_shown(getattr(instance, "feedback", None)),
         }
+
+
+class MessageSerializer(AnswerSerializer):
+    """A question or an answer. What belongs to answers alone is null in questions."""
+
+    alternatives = AnswerSerializer(
+        many=True, help_text="earlier answers to the same question, newest first"
+    )
+
+    class Meta(AnswerSerializer.Meta):
+        fields = (*AnswerSerializer.Meta.fields, "alternatives")
 
 
 class ChatSummarySerializer(serializers.ModelSerializer[Chat]):
@@ -129,6 +172,26 @@ class ChatSerializer(ChatSummarySerializer):
 
     class Meta(ChatSummarySerializer.Meta):
         fields = (*ChatSummarySerializer.Meta.fields, "messages")  # type: ignore[assignment]
+
+
+def chat_shown(chat: Chat) -> dict[str, Any]:
+    """A chat with its messages, as ChatSerializer describes it."""
+    earlier = selectors.alternatives_of(chat)
+    shown = AnswerSerializer().to_representation
+    return {
+        **ChatSummarySerializer(chat).data,
+        "messages": [
+            shown(message)
+            | {"alternatives": [shown(one) for one in earlier.get(message.position, [])]}
+            for message in selectors.messages_of(chat)
+        ],
+    }
+
+
+def feedback_shown(feedback: Feedback | None) -> dict[str, str] | None:
+    if feedback is None:
+        return None
+    return {"rating": feedback.rating, "comment": feedback.comment}
 
 
 _time = serializers.DateTimeField().to_representation

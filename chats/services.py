@@ -6,23 +6,31 @@ Below: models, locks, selectors. Above: views and commands, answering (in a thre
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, transaction
-from django.db.models import Max
 from django.utils import timezone
 
-from chats import prompts, selectors, titles, workers
-from chats.events import Failure, FinishReason
-from chats.generation.base import Turn, Usage
+from chats import idempotency, prompts, selectors, stops, workers
+from chats.events import FinishReason
+from chats.generation.base import Turn
+from chats.idempotency import Idempotency, busy_with
 from chats.ids import uuid7
 from chats.locks import lock_owner
-from chats.models import Chat, Generation, Message
+from chats.models import Chat, Feedback, Generation
+from chats.storing import Outcome, store
 from fastrag_site.conf import conf
-from fastrag_site.errors import ChatBusy, ChatFull, ChatLimit, ChatNotFound, TooManyGenerations
+from fastrag_site.errors import (
+    ChatBusy,
+    ChatFull,
+    ChatLimit,
+    ChatNotFound,
+    NotRunning,
+    TooManyGenerations,
+)
 from fastrag_site.owners import Owner
 
 logger = logging.getLogger(__name__)
@@ -36,65 +44,80 @@ class Exchange:
     user_message_id: UUID
     message_id: UUID
     question: str
+    opens_chat: bool = False
     history: tuple[Turn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How an answer ended, as it is stored. `sources` as sent."""
-
-    finish_reason: FinishReason
-    content: str = ""
-    sources: list[dict[str, Any]] = field(default_factory=list)
-    failure: Failure | None = None
-    model: str = ""
-    usage: Usage | None = None
-    first_token_ms: int | None = None
-    duration_ms: int | None = None
-
-
 def generation_open(
-    *, owner: Owner, question: str, chat_id: UUID | None = None, model: str = ""
+    *,
+    owner: Owner,
+    question: str,
+    chat_id: UUID | None = None,
+    model: str = "",
+    request: Idempotency | None = None,
 ) -> Exchange:
     """Accept a question in a chat, or in a new one, and write its journal row.
 
-    Raises ChatNotFound, ChatBusy, ChatFull, ChatLimit or TooManyGenerations.
+    Raises ChatNotFound, ChatBusy, ChatFull, ChatLimit, TooManyGenerations, IdempotencyConflict,
+    or Repeated for a request that was answered before.
     """
     sweep(owner=owner)
     with transaction.atomic():
-        lock_owner(str(owner))
-        running = Generation.objects.filter(**owner.fields())
+        _accept(owner, request)
         if chat_id is None:
             _refuse_if_chats_at_limit(owner)
         else:
-            _refuse_if_not_ready(owner, chat_id)
-        if running.count() >= conf().generations_per_owner:
-            raise TooManyGenerations(retry_after=5)
-        now = timezone.now()
+            _refuse_if_not_ready(owner, chat_id, more=2)
         row = Generation(
-            message_id=uuid7(),
             user_message_id=uuid7(),
             chat_id=chat_id or uuid7(),
             opens_chat=chat_id is None,
             question=question,
             model=model,
-            worker=workers.this_worker(),
-            started_at=now,
-            heartbeat_at=now,
-            **owner.fields(),
         )
-        try:
-            with transaction.atomic():
-                row.save(force_insert=True)
-        except IntegrityError as error:
-            raise ChatBusy from error
-        return Exchange(
-            chat_id=row.chat_id,
-            user_message_id=row.user_message_id,
-            message_id=row.message_id,
-            question=question,
-            history=selectors.turns_of(chat_id=row.chat_id, limit=prompts.HISTORY_TURNS),
+        return _journal(row, owner, request)
+
+
+def generation_reopen(
+    *,
+    owner: Owner,
+    chat_id: UUID,
+    message_id: UUID,
+    model: str = "",
+    request: Idempotency | None = None,
+) -> Exchange:
+    """Accept the question of an answer again; its new answer will stand in the old one's place.
+
+    Raises the same, or MessageNotFound.
+    """
+    sweep(owner=owner)
+    with transaction.atomic():
+        _accept(owner, request)
+        _refuse_if_not_ready(owner, chat_id, more=1)
+        question = selectors.question_of(chat_id=chat_id, message_id=message_id)
+        row = Generation(
+            user_message_id=question.id,
+            chat_id=chat_id,
+            regenerates=True,
+            question=question.content,
+            model=model,
         )
+        return _journal(row, owner, request, before=question.position)
+
+
+def generation_stop(*, owner: Owner, chat_id: UUID) -> UUID:
+    """Ask for the end of the answer that is being written; it may run in any process.
+
+    Returns its id. Raises ChatNotFound or NotRunning.
+    """
+    sweep(owner=owner)
+    running = Generation.objects.filter(chat_id=chat_id, **owner.fields())
+    message_id = running.values_list("pk", flat=True).first()
+    if message_id is None or not running.filter(pk=message_id).update(stop_requested=True):
+        selectors.chat_expect(owner=owner, chat_id=chat_id)
+        raise NotRunning
+    stops.stop_here(message_id)
+    return message_id
 
 
 def generation_heartbeat(
@@ -119,7 +142,7 @@ def settle(*, message_id: UUID, outcome: Outcome) -> bool:
         row = Generation.objects.select_for_update().filter(pk=message_id).first()
         if row is None:
             return False
-        _store(row, outcome)
+        store(row, outcome)
         return True
 
 
@@ -127,7 +150,9 @@ def sweep(*, owner: Owner | None = None) -> int:
     """Store what dead workers left behind as interrupted. Returns how many answers that were."""
     cutoff = timezone.now() - timedelta(seconds=conf().heartbeat_grace)
     rows = Generation.objects.all()
-    if owner is not None:
+    if owner is None:
+        idempotency.forget_old()
+    else:
         rows = rows.filter(**owner.fields())
     found = rows.values_list("pk", "worker", "heartbeat_at")
     orphans = [
@@ -156,10 +181,65 @@ def chat_delete(*, owner: Owner, chat_id: UUID) -> None:
         lock_owner(str(owner))
         mine = owner.fields()
         # The journal row first, as settle() does: one order of locks.
-        running, _ = Generation.objects.filter(chat_id=chat_id, **mine).delete()
+        rows = Generation.objects.filter(chat_id=chat_id, **mine)
+        message_id = rows.values_list("pk", flat=True).first()
+        running, _ = rows.delete()
         stored, _ = Chat.objects.filter(pk=chat_id, **mine).delete()
         if not running and not stored:
             raise ChatNotFound
+    if message_id is not None:
+        stops.stop_here(message_id)
+
+
+def feedback_give(
+    *, owner: Owner, chat_id: UUID, message_id: UUID, rating: str, comment: str = ""
+) -> Feedback:
+    """Instead of what was given before. Raises ChatNotFound or MessageNotFound."""
+    answer = selectors.answer_get(owner=owner, chat_id=chat_id, message_id=message_id)
+    feedback, _ = Feedback.objects.update_or_create(
+        message=answer,
+        defaults={"rating": rating, "comment": comment, "given_at": timezone.now()},
+    )
+    return feedback
+
+
+def feedback_take_back(*, owner: Owner, chat_id: UUID, message_id: UUID) -> None:
+    """Raises ChatNotFound or MessageNotFound."""
+    answer = selectors.answer_get(owner=owner, chat_id=chat_id, message_id=message_id)
+    Feedback.objects.filter(message=answer).delete()
+
+
+def _accept(owner: Owner, request: Idempotency | None) -> None:
+    """What is refused whatever is asked for; from here on the owner's requests queue."""
+    lock_owner(str(owner))
+    if request is not None:
+        idempotency.refuse_repeated(owner, request)
+
+
+def _journal(
+    row: Generation, owner: Owner, request: Idempotency | None, *, before: int | None = None
+) -> Exchange:
+    if Generation.objects.filter(**owner.fields()).count() >= conf().generations_per_owner:
+        raise TooManyGenerations(retry_after=5)
+    row.message_id = uuid7()
+    row.user_id, row.session_key = owner.user_id, owner.session_key
+    row.worker = workers.this_worker()
+    row.started_at = row.heartbeat_at = timezone.now()
+    try:
+        with transaction.atomic():
+            row.save(force_insert=True)
+    except IntegrityError as error:
+        raise ChatBusy from error
+    if request is not None:
+        idempotency.remember(owner, request, row.message_id)
+    return Exchange(
+        chat_id=row.chat_id,
+        user_message_id=row.user_message_id,
+        message_id=row.message_id,
+        question=row.question,
+        opens_chat=row.opens_chat,
+        history=selectors.turns_of(chat_id=row.chat_id, limit=prompts.HISTORY_TURNS, before=before),
+    )
 
 
 def _refuse_if_chats_at_limit(owner: Owner) -> None:
@@ -170,11 +250,13 @@ def _refuse_if_chats_at_limit(owner: Owner) -> None:
         raise ChatLimit
 
 
-def _refuse_if_not_ready(owner: Owner, chat_id: UUID) -> None:
-    if Generation.objects.filter(chat_id=chat_id, **owner.fields()).exists():
-        raise ChatBusy
+def _refuse_if_not_ready(owner: Owner, chat_id: UUID, *, more: int) -> None:
+    """For an exchange that will store so many messages more."""
+    running = Generation.objects.filter(chat_id=chat_id, **owner.fields()).first()
+    if running is not None:
+        raise busy_with(running)
     chat = selectors.chat_get(owner=owner, chat_id=chat_id)
-    if chat.messages.count() + 2 > conf().chat_max_messages:
+    if chat.messages.count() + more > conf().chat_max_messages:
         raise ChatFull
 
 
@@ -189,62 +271,5 @@ def _sweep_one(message_id: UUID, cutoff: datetime) -> bool:
             sources=row.sources,
             model=row.model,
         )
-        _store(row, outcome)
+        store(row, outcome)
         return True
-
-
-def _store(row: Generation, outcome: Outcome) -> None:
-    """Inside the transaction that holds `row`: write the exchange, delete the row."""
-    now = timezone.now()
-    chat = _chat_for(row, now)
-    if chat is not None:
-        last = chat.messages.aggregate(last=Max("position"))["last"]
-        position = 0 if last is None else last + 1
-        failure, usage = outcome.failure, outcome.usage
-        Message.objects.bulk_create(
-            [
-                Message(
-                    id=row.user_message_id,
-                    chat=chat,
-                    position=position,
-                    role=Message.Role.USER,
-                    content=row.question,
-                    created_at=row.started_at,
-                ),
-                Message(
-                    id=row.message_id,
-                    chat=chat,
-                    position=position + 1,
-                    role=Message.Role.ASSISTANT,
-                    content=outcome.content,
-                    created_at=now,
-                    finish_reason=outcome.finish_reason,
-                    error_code=failure.code if failure else "",
-                    error_message=failure.message if failure else "",
-                    sources=outcome.sources,
-                    model=outcome.model,
-                    prompt_tokens=usage.prompt_tokens if usage else None,
-                    completion_tokens=usage.completion_tokens if usage else None,
-                    first_token_ms=outcome.first_token_ms,
-                    duration_ms=outcome.duration_ms,
-                ),
-            ]
-        )
-    row.delete()
-
-
-def _chat_for(row: Generation, now: datetime) -> Chat | None:
-    """The chat that the exchange belongs to, marked active; None when it was deleted meanwhile."""
-    if row.opens_chat:
-        return Chat.objects.create(
-            id=row.chat_id,
-            user_id=row.user_id,
-            session_key=row.session_key,
-            title=titles.title_from(row.question),
-            active_at=now,
-        )
-    chat = Chat.objects.select_for_update().filter(pk=row.chat_id).first()
-    if chat is not None:
-        chat.active_at = now
-        chat.save(update_fields=["active_at"])
-    return chat

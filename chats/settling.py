@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError
 from chats import services
 from chats.events import Failure, FinishReason
 from chats.generation.errors import InternalFailure
-from chats.services import Outcome
+from chats.storing import Outcome
 from fastrag_site.threads import in_thread
 
 PAUSES = (0.1, 0.5, 2.0, 5.0)  # seconds between tries

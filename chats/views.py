@@ -1,44 +1,29 @@
-"""The chat routes: parse, call, wrap. Every refusal happens here, before a stream starts.
+"""The routes of chats: parse, call, wrap. Every refusal happens here, before a stream starts.
 
-Below: answering, services, selectors, serializers. Above: urls.
+Below: answering, services, selectors, wire. Beside: message_views. Above: urls.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import aclosing
-from typing import Any
-from uuid import UUID
-
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from chats import answering, selectors, services
-from chats.event_schemas import STREAM
-from chats.events import Event
-from chats.models import Chat
 from chats.serializers import (
     ChatChangeSerializer,
     ChatListQuerySerializer,
     ChatSerializer,
     ChatSummarySerializer,
     QuestionSerializer,
+    chat_shown,
 )
-from fastrag_site import sse
+from chats.wire import IDEMPOTENCY_KEY, idempotency_of, parsed, stream_of, stream_responses
 from fastrag_site.owners import owner_of
 from fastrag_site.pagination import CursorPages
-from fastrag_site.schema import ENVELOPE
 from fastrag_site.streaming import EventStreamResponse
-
-BUSY = OpenApiResponse(
-    response={"$ref": f"#/components/schemas/{ENVELOPE}"},
-    description="`CHAT_BUSY`, `CHAT_FULL` or `CHAT_LIMIT`",
-)
-STREAM_RESPONSES = {(200, "text/event-stream"): STREAM, 409: BUSY}
 
 
 class ChatPages(CursorPages):
@@ -64,11 +49,15 @@ class ChatsView(APIView):
     @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_create",
         summary="Ask in a new chat",
+        parameters=[IDEMPOTENCY_KEY],
         request=QuestionSerializer,
-        responses=STREAM_RESPONSES,
+        responses=stream_responses("CHAT_BUSY", "CHAT_LIMIT", "IDEMPOTENCY_CONFLICT"),
     )
     def post(self, request: Request) -> EventStreamResponse:
-        return streamed(request)
+        owner = owner_of(request)
+        question = parsed(QuestionSerializer, request.data)["content"]
+        repeatable = idempotency_of(request, "ask", None, question)
+        return stream_of(answering.begin(owner=owner, question=question, request=repeatable))
 
 
 class ChatView(APIView):
@@ -79,7 +68,7 @@ class ChatView(APIView):
         owner = owner_of(request)
         found = selectors.chat_id_from(chat_id)
         services.sweep(owner=owner)
-        return Response(presented(selectors.chat_get(owner=owner, chat_id=found)))
+        return Response(chat_shown(selectors.chat_get(owner=owner, chat_id=found)))
 
     @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_update",
@@ -93,7 +82,7 @@ class ChatView(APIView):
         selectors.chat_get(owner=owner, chat_id=found)
         change = parsed(ChatChangeSerializer, request.data)
         chat = services.chat_rename(owner=owner, chat_id=found, title=change["title"])
-        return Response(presented(chat))
+        return Response(chat_shown(chat))
 
     @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_destroy",
@@ -104,41 +93,3 @@ class ChatView(APIView):
         found = selectors.chat_id_from(chat_id)
         services.chat_delete(owner=owner_of(request), chat_id=found)
         return Response(status=status.HTTP_204_NO_CONTENT)
-
-
-class MessagesView(APIView):
-    @extend_schema(  # type: ignore[untyped-decorator]
-        operation_id="chats_messages_create",
-        summary="Ask a follow-up",
-        request=QuestionSerializer,
-        responses=STREAM_RESPONSES,
-    )
-    def post(self, request: Request, chat_id: str) -> EventStreamResponse:
-        return streamed(request, selectors.chat_id_from(chat_id))
-
-
-def streamed(request: Request, chat_id: UUID | None = None) -> EventStreamResponse:
-    """Accept the question and stream its answer. Raises RequestRefused."""
-    owner = owner_of(request)
-    if chat_id is not None:
-        selectors.chat_expect(owner=owner, chat_id=chat_id)
-    question = parsed(QuestionSerializer, request.data)["content"]
-    events = answering.begin(owner=owner, question=question, chat_id=chat_id)
-    return EventStreamResponse(frames(events))
-
-
-async def frames(events: AsyncGenerator[Event, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(events):
-        async for event in events:
-            yield sse.encode(event.to_dict(), event=event.name)
-
-
-def parsed(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:
-    serializer = kind(data=data)
-    serializer.is_valid(raise_exception=True)
-    values: dict[str, Any] = serializer.validated_data
-    return values
-
-
-def presented(chat: Chat) -> Any:
-    return ChatSerializer(chat).data

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
-from chats import followups, services
+from chats import followups, services, stops
 from chats.bounds import LETTING_GO_SECONDS, bound, closing
 from chats.capacity import Slot
 from chats.events import Delta, Failure, FinishReason, Sources
@@ -29,9 +29,10 @@ from chats.generation.errors import (
 )
 from chats.handover import Handover
 from chats.prompts import prompt_from
-from chats.services import Exchange, Outcome
+from chats.services import Exchange
 from chats.settling import settle_surely
 from chats.sources import sources_from
+from chats.storing import Outcome
 from fastrag_site import metrics, shutdown
 from fastrag_site.conf import conf
 from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
@@ -70,7 +71,7 @@ class Writing:
         """Start to write; what comes of it until the work has ended."""
         self._work = asyncio.create_task(self._write())
         self._work.add_done_callback(self._after_work)
-        self._heart = asyncio.create_task(self._beat(self._work))
+        self._heart = asyncio.create_task(self._beat())
         return self._handover.items()
 
     async def finish(self) -> Outcome:
@@ -86,7 +87,7 @@ class Writing:
         work = asyncio.current_task()
         assert work is not None
         try:
-            with shutdown.told(work.cancel):
+            with shutdown.told(work.cancel), stops.told(self.exchange.message_id, work.cancel):
                 async with bound(conf().generation_seconds, "The answer took too long."):
                     finished = await self._speak(await self._prompt())
         except asyncio.CancelledError:
@@ -151,7 +152,7 @@ class Writing:
 
     # Beside the work
 
-    async def _beat(self, work: asyncio.Task[Verdict]) -> None:
+    async def _beat(self) -> None:
         """Keep the journal row alive and up to date; stop the work when nobody wants it."""
         saved, sources_saved = 0, False
         while True:
@@ -168,7 +169,7 @@ class Writing:
                 logger.warning("a heartbeat was not written", exc_info=True)
                 continue
             if not wanted:
-                work.cancel()
+                stops.stop_here(self.exchange.message_id)
                 return
             saved, sources_saved = tokens, bool(self._sources)
 
