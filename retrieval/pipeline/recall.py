@@ -11,6 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from fastrag_site.conf import conf
+from fastrag_site.threads import release_connections
 from retrieval.embedding import embedder
 from retrieval.embedding.errors import EmbedderUnavailable
 from retrieval.index import dense_index, sparse_index
@@ -22,6 +23,7 @@ from retrieval.types import Mode, Stage
 
 COMPLETE = 0.9  # of the chunks need a vector before the dense leg may rank them
 SHOWN = 10  # candidates in a stage
+BRIEF_SECONDS = 0.1
 _EMBEDDING = ThreadPoolExecutor(16, "embed-query")
 
 
@@ -76,7 +78,7 @@ def _embed(text: str) -> Vector:
 def _dense(prepared: Prepared, future: Future[Vector], notes: list[str]) -> Ranking | None:
     """The dense leg, or None with a note that says why the search goes without it."""
     try:
-        vector = future.result(timeout=conf().retrieval_seconds)
+        vector = _awaited(future)
         model = embedder()
         if model is None or index_embedder() != model.identity:
             notes.append("dense leg unavailable: the vectors are not computed yet")
@@ -92,6 +94,15 @@ def _dense(prepared: Prepared, future: Future[Vector], notes: list[str]) -> Rank
         notes.append(f"dense leg unavailable: {have} of {chunks} vectors are computed")
         return None
     return dense_index().rank(vector)
+
+
+def _awaited(future: Future[Vector]) -> Vector:
+    """A slow model, as on another machine, is waited for without a database connection."""
+    try:
+        return future.result(timeout=BRIEF_SECONDS)
+    except TimeoutError:
+        release_connections()
+        return future.result(timeout=conf().retrieval_seconds)
 
 
 def _top(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fastrag_site.threads import release_connections
 from retrieval.models import Chunk
 from retrieval.pipeline.base import Candidate
 from retrieval.reranking import reranker
@@ -26,6 +27,7 @@ def rerank(
     head = candidates[: max(k, top or TOP_N)]
     texts = dict(Chunk.objects.filter(pk__in=[c.chunk_id for c in head]).values_list("pk", "text"))
     head = [candidate for candidate in head if candidate.chunk_id in texts]
+    release_connections()  # slow by nature
     try:
         scores = model.rerank(text, [texts[candidate.chunk_id] for candidate in head])
     except RerankerUnavailable as error:
