@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,29 +48,32 @@ def test_the_end_of_stdin_is_the_end(var_dir: Path) -> None:
         assert process.lines == []
 
 
-def test_what_was_asked_before_the_end_is_answered(process: Process) -> None:
+def test_without_tables_it_says_what_to_do(tmp_path: Path) -> None:
+    env = environment(tmp_path / "var", "fastrag_site.settings", {"FASTRAG_EMBEDDER": "null"})
+    ran = subprocess.run(argv(), stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert "manage.py migrate" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_what_was_asked_before_the_end_is_answered_whatever_stood_between(
+    process: Process,
+) -> None:
     for number in range(1, 6):
         process.send("retrieve", {"query": f"lever {number}", "k": 1}, id_=number)
+        process.write(b"\xef\xbb\xbf\r\n\n  \ngarbage\n\xff\n" + b"[" * 20_000 + b"\n[]\n")
     assert process.end() == 0
-    assert {line["id"] for line in process.lines if "id" in line} == set(range(6))
+    codes = [line["error"]["code"] for line in process.lines if "error" in line]
+    assert Counter(codes) == {-32700: 15, -32600: 5}
+    assert {line["id"] for line in process.lines if "result" in line} == set(range(6))
 
 
-def test_shutdown_is_answered_and_ends_it(process: Process) -> None:
-    assert process.ask("shutdown") == {}
-    assert process.process.wait(60) == 0
-
-
-def test_nothing_is_answered_before_the_handshake(var_dir: Path) -> None:
+def test_nothing_is_answered_before_the_handshake_nor_after_the_shutdown(var_dir: Path) -> None:
     with start(var_dir) as process:
         assert process.ask("retrieve", {"query": "lever", "k": 1})["code"] == -32001
         assert process.ask("info")["_meta"]["conformance"] == "L2"
-
-
-def test_odd_lines_do_not_kill_it(process: Process) -> None:
-    process.write(b"\xef\xbb\xbf\r\n\n  \ngarbage\n\xff\n" + b"[" * 20_000 + b"\n[]\n")
-    codes = [process.reply()["error"]["code"] for _ in range(4)]
-    assert codes == [-32700, -32700, -32700, -32600]
-    assert process.ask("ping", {"nonce": "n"}) == {"nonce": "n"}
+        assert process.ask("shutdown") == {}
+        assert process.process.wait(60) == 0
 
 
 def test_prints_and_logs_stay_off_stdout(var_dir: Path) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from retrieval.handlers.server import local_server
 
@@ -26,7 +27,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with _stdout_on_stderr():  # backends are imported and built, and may print
             self.check()
-            server = local_server(writable=not options["read_only"])
+            try:
+                server = local_server(writable=not options["read_only"])
+            except DatabaseError as error:
+                hint = "Is it running, and was `manage.py migrate` run?"
+                raise CommandError(f"The database is not ready. {hint}") from error
         server.serve_stdio()
 
 

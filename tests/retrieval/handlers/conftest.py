@@ -17,8 +17,9 @@ from retrieval import rcp
 from retrieval.handlers.server import local_server
 from retrieval.ingest.sites import site_delete
 from retrieval.models import IndexState
-from retrieval.rcp.calls import Call, Peer
+from retrieval.rcp.calls import Call
 from retrieval.rcp.messages import Reply
+from retrieval.rcp.peers import Peer
 from retrieval.rcp.session import Session
 from tests.retrieval.handlers import corpus
 from tests.retrieval.rcp import schema
