@@ -175,6 +175,11 @@ def chat_rename(*, owner: Owner, chat_id: UUID, title: str) -> Chat:
     return chat
 
 
+def chat_name(*, chat_id: UUID, title: str, instead_of: str) -> bool:
+    """Give a chat a better title than the one it was made with, unless that was changed."""
+    return Chat.objects.filter(pk=chat_id, title=instead_of).update(title=title) > 0
+
+
 def chat_delete(*, owner: Owner, chat_id: UUID) -> None:
     """Delete a chat with its messages; a running answer in it ends. Raises ChatNotFound."""
     with transaction.atomic():

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
-from chats import followups, services, stops
+from chats import followups, services, stops, titling
 from chats.bounds import LETTING_GO_SECONDS, bound, closing
 from chats.capacity import Slot
 from chats.events import Delta, Failure, FinishReason, Sources
@@ -202,6 +202,8 @@ class Writing:
             self._heart.cancel()
         self._slot.release()
         _count(outcome)
+        if outcome.finish_reason in (FinishReason.STOP, FinishReason.LENGTH):
+            titling.name_chat_later(self._model, self.exchange, outcome.content)
         return outcome
 
     async def _verdict(self) -> Verdict:
