@@ -11,6 +11,7 @@ from contextlib import aclosing
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from retrieval.rcp.calls import Call
 from retrieval.rcp.errors import (
     InvalidRequest,
     NotFound,
@@ -40,9 +41,16 @@ ROOT_SLASH = f"{ROOT}/"
 
 
 class RcpApp:
-    def __init__(self, endpoint: HttpEndpoint, *, identify: Identify | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: HttpEndpoint,
+        *,
+        identify: Identify | None = None,
+        start: Callable[[Call], None] = Call.start,
+    ) -> None:
         self._endpoint = endpoint
         self._identify = identify
+        self._start = start
         self._watch = DepartureWatch()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,7 +80,7 @@ class RcpApp:
         exchange = self._endpoint.open(request, caller)
         self._watch.add(exchange, receive)
         try:
-            exchange.start()
+            exchange.start(self._start)
             if exchange.channel is None:
                 await exchange.answer.wait_async()
             await _send(self._endpoint.reply(exchange), send)

@@ -74,9 +74,10 @@ class Exchange:
         ):
             self.channel = answer
 
-    def start(self) -> None:
+    def start(self, start: Callable[[Call], None] = Call.start) -> None:
+        """Have the calls run; `start` is how those of a buffered answer are."""
         for call in self._calls:
-            call.start()
+            (start if self.channel is None else Call.start)(call)
 
     def abort(self) -> None:
         """The caller is gone: stop what runs. No effect on what is finished."""

@@ -1,8 +1,9 @@
-"""Lets the thread that reads requests also run the quick ones, without ever being stuck in one.
+"""Lets the thread that serves requests also run the quick ones, without ever being stuck in one.
 
-Below: threading. Above: transports.stdio. Handing a request to another thread costs more than a
-quick handler does. So the reader runs it itself, and a lookout hands the reading on to another
-thread when that takes longer than a moment. With no traffic the lookout sleeps.
+Below: calls. Above: transports.stdio (serving is reading), transports.turns (serving is running the
+loop). Handing a request to another thread costs more than a quick handler does. So the server's
+thread runs it itself, and the lookout hands the serving on to another thread when that takes
+longer than a moment. With no traffic the lookout sleeps.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-Turn: TypeAlias = threading.Lock  # taken once: by the reader that is back, or by the lookout
+from retrieval.rcp.calls import Call
+
+Turn: TypeAlias = threading.Lock  # taken once: by the server that is back, or by the lookout
 
 TICK_SECONDS = 0.001
 TICKS_TO_SLEEP = 50
@@ -29,7 +32,7 @@ class Lookout:
         self._started = False
 
     def begin(self) -> Turn:
-        """Called by the reader before it runs a request itself."""
+        """Called before the serving thread runs a request itself."""
         turn = threading.Lock()
         self._turn = turn
         self._turns += 1
@@ -37,8 +40,8 @@ class Lookout:
             self._rouse()
         return turn
 
-    def keeps_reading(self, turn: Turn) -> bool:
-        """Called by the reader afterwards; False: another thread reads by now."""
+    def keeps_on(self, turn: Turn) -> bool:
+        """Called afterwards; False: another thread serves by now."""
         if not turn.acquire(blocking=False):
             return False
         self._turn = None
@@ -74,3 +77,10 @@ class Lookout:
                 self._hand_over()
             quiet = quiet + 1 if self._turns == seen and turn is None else 0
             seen, last = self._turns, turn
+
+
+def run_timed(call: Call) -> None:
+    """Run a call in a thread of the pool, and note whether it may be served in passing again."""
+    started = time.monotonic()
+    call.run()
+    call.route.quick = time.monotonic() - started < TICK_SECONDS

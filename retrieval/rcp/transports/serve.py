@@ -12,6 +12,7 @@ import uvicorn
 from retrieval.rcp.transports.asgi import RcpApp
 from retrieval.rcp.transports.coalesce import CoalescingProtocol
 from retrieval.rcp.transports.http import HttpEndpoint, Identify
+from retrieval.rcp.transports.turns import LoopTurns
 
 if TYPE_CHECKING:
     from retrieval.rcp.server import Server
@@ -27,8 +28,10 @@ def serve(
     on_ready: Callable[[int], None] | None = None,
 ) -> None:
     """Block until interrupted, or until `server.close()`; open streams get a moment to end."""
+    loop = _new_event_loop()
+    turns = LoopTurns(server.runtime, loop)
     config = uvicorn.Config(
-        RcpApp(endpoint, identify=identify),
+        RcpApp(endpoint, identify=identify, start=turns.start),
         host=host,
         port=port,
         lifespan="off",
@@ -43,9 +46,18 @@ def serve(
     running = _Running(config, server, on_ready)
     server.on_close(running.end)
     try:
-        running.run()
+        with running.capture_signals():  # here, in the main thread: the loop runs in others
+            turns.run(running.serve())
     finally:
         server.runtime.close()
+
+
+def _new_event_loop() -> asyncio.AbstractEventLoop:
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 class _Running(uvicorn.Server):

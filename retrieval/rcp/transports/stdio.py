@@ -10,7 +10,6 @@ import logging
 import os
 import sys
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -22,7 +21,7 @@ from retrieval.rcp.messages import Reply, failure
 from retrieval.rcp.peers import Peer
 from retrieval.rcp.session import Session
 from retrieval.rcp.transports.lines import LineSplitter
-from retrieval.rcp.transports.lookout import TICK_SECONDS, Lookout
+from retrieval.rcp.transports.lookout import Lookout, run_timed
 
 if TYPE_CHECKING:
     from retrieval.rcp.server import Server
@@ -131,7 +130,7 @@ class StdioTransport:
         self._here = call
         turn = self._lookout.begin()
         call.run()
-        return self._lookout.keeps_reading(turn)
+        return self._lookout.keeps_on(turn)
 
     def _hand_over(self) -> None:
         """Called by the lookout: the call that runs in the reading thread takes its time."""
@@ -143,19 +142,13 @@ class StdioTransport:
         if call.route.is_async:
             call.start()
         else:
-            self._runtime.pool.submit(partial(_run_timed, call))
+            self._runtime.pool.submit(partial(run_timed, call))
 
     def _abandon(self) -> None:
         """The client is gone: stop what runs and end."""
         self._session.closed = True
         self._runtime.abort_all("the client is gone")
         self._finished.set()
-
-
-def _run_timed(call: Call) -> None:
-    started = time.monotonic()
-    call.run()
-    call.route.quick = time.monotonic() - started < TICK_SECONDS
 
 
 class LineWriter:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +208,92 @@ def test_serve_http_serves_until_closed(engine: Engine) -> None:
     assert engine.closed.acquire(timeout=5)
     assert b"-32006" in connection.getresponse().read()
     connection.close()
+
+
+@contextmanager
+def served(server: rcp.Server) -> Iterator[http.client.HTTPConnection]:
+    """A server run by `serve_http`, and a connection to it."""
+    ports: list[int] = []
+    ready = threading.Event()
+    thread = threading.Thread(
+        target=lambda: server.serve_http(
+            0, stateless=True, on_ready=lambda port: (ports.append(port), ready.set())
+        ),
+        daemon=True,
+    )
+    thread.start()
+    assert ready.wait(10)
+    connection = http.client.HTTPConnection("127.0.0.1", ports[0], timeout=10)
+    yield connection
+    connection.close()
+    server.close()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+def test_over_serve_http_a_handler_that_was_quick_may_turn_slow(engine: Engine) -> None:
+    def sometimes(params: dict[str, Any]) -> Any:
+        if params["query"] == "slow":
+            engine.started.release()
+            engine.release.wait(10)
+        return {"hits": []}
+
+    engine.server.on("retrieve", sometimes)
+    with served(engine.server) as connection:
+
+        def ask(message: Any, on: http.client.HTTPConnection = connection) -> Any:
+            on.request("POST", "/rcp", json.dumps(message))
+            return json.loads(on.getresponse().read())
+
+        for n in range(20):
+            assert "result" in ask(retrieve(id_=n))
+        slow = [http.client.HTTPConnection("127.0.0.1", connection.port) for _ in range(5)]
+        for n, other in enumerate(slow):
+            other.request("POST", "/rcp", json.dumps(retrieve("slow", id_=n)))
+            assert engine.started.acquire(timeout=5)
+            assert "result" in ask(request("ping"))
+            assert "result" in ask(retrieve("quick"))
+        ask_cancel = json.dumps(cancel(0))
+        connection.request("POST", "/rcp", ask_cancel)  # without a session it cancels nothing
+        assert connection.getresponse().status == 204
+        engine.release.set()
+        for other in slow:
+            assert "result" in json.loads(other.getresponse().read())
+            other.close()
+
+
+def test_over_serve_http_a_deadline_holds_for_a_handler_that_was_quick() -> None:
+    engine = Engine(limits=rcp.Limits(deadline_seconds=0.2))
+    engine.server.on("retrieve", lambda params: engine.release.wait(10) and {"hits": []})
+    with served(engine.server) as connection:
+        connection.request("POST", "/rcp", json.dumps(retrieve()))
+        assert json.loads(connection.getresponse().read())["error"]["code"] == -32014
+        engine.release.set()
+
+
+def test_async_handlers_all_run_on_one_loop(engine: Engine) -> None:
+    loops: set[int] = set()
+
+    async def where(params: dict[str, Any]) -> Any:
+        loops.add(id(asyncio.get_running_loop()))
+        return {"hits": []}
+
+    engine.server.on("retrieve", where)
+    with served(engine.server) as connection:
+        for accept in ("application/json", SSE) * 3:
+            connection.request("POST", "/rcp", json.dumps(retrieve()), {"Accept": accept})
+            assert b"result" in connection.getresponse().read()
+    assert len(loops) == 1
+
+
+def test_a_port_that_is_taken_is_an_error_and_not_a_hang(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(SystemExit):
+            engine.server.serve_http(taken.getsockname()[1])
 
 
 def test_a_stop_signal_lets_streams_end_as_streams_should() -> None:

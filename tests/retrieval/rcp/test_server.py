@@ -164,11 +164,11 @@ def test_the_lookout_hands_over_once_from_a_turn_that_takes_long() -> None:
     handed_over = threading.Semaphore(0)
     lookout = Lookout(handed_over.release)
     for _ in range(50):
-        if not lookout.keeps_reading(lookout.begin()):  # a busy machine held this thread up
+        if not lookout.keeps_on(lookout.begin()):  # a busy machine held this thread up
             assert handed_over.acquire(timeout=5)
     for _ in range(3):
         turn = lookout.begin()
         assert handed_over.acquire(timeout=5)
-        assert not lookout.keeps_reading(turn)
+        assert not lookout.keeps_on(turn)
     assert not handed_over.acquire(blocking=False)
     lookout.stop()

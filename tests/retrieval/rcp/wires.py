@@ -7,6 +7,7 @@ against the protocol's schema. `OPENERS` maps a transport's name to what opens a
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import http.client
 import itertools
@@ -21,8 +22,11 @@ from typing import Any, Protocol
 import uvicorn
 
 from retrieval import rcp
+from retrieval.rcp.calls import Call
+from retrieval.rcp.runtime import Runtime
 from retrieval.rcp.transports.asgi import RcpApp
 from retrieval.rcp.transports.stdio import StdioTransport
+from retrieval.rcp.transports.turns import LoopTurns
 from tests.retrieval.rcp import schema
 
 PATIENCE = 10.0  # seconds until a missing answer fails a test
@@ -241,7 +245,11 @@ class Host:
             self._serve, port=0, interface="asgi3", lifespan="off", log_level="warning"
         )
         self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._runtime = Runtime(rcp.Limits())
+        self.turns = LoopTurns(self._runtime, asyncio.new_event_loop())  # as serve_http runs it
+        self._thread = threading.Thread(
+            target=self.turns.run, args=(self._server.serve(),), daemon=True
+        )
         self._thread.start()
         while not self._server.started:
             assert self._thread.is_alive()
@@ -255,6 +263,7 @@ class Host:
     def stop(self) -> None:
         self._server.should_exit = True
         self._thread.join(PATIENCE)
+        self._runtime.close()
 
 
 _host: Host | None = None
@@ -299,7 +308,10 @@ def _open_http(stateless: bool) -> Callable[[rcp.Server], AbstractContextManager
     @contextlib.contextmanager
     def open_(server: rcp.Server) -> Iterator[Wire]:
         serving = host()
-        serving.app = RcpApp(server.endpoint(stateless=stateless))
+        endpoint = server.endpoint(stateless=stateless)
+        # The stand-alone server runs quick handlers between the turns of its loop.
+        start = Call.start if stateless else serving.turns.start
+        serving.app = RcpApp(endpoint, start=start)
         headers = {"RCP-Session": os.urandom(8).hex()}
         yield HttpWire(serving.port, stateless=stateless, headers=headers)
 
