@@ -97,7 +97,7 @@ class Conf:
     search_max_k: int = 100
     candidate_k: int = 100  # hits a leg brings to fusion
     fusion_alpha: float = 0.7  # weight of the dense leg in convex fusion
-    mmr_lambda: float = 0.7  # 1.0 is relevance alone
+    mmr_lambda: float = 0.85  # 1.0 is relevance alone, less is more variety
     query_max_chars: int = 8_000
 
     # RCP
