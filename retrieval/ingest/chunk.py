@@ -13,7 +13,7 @@ from fastrag_site.conf import conf
 from retrieval.ingest.base import Block, BlockKind, Document, Passage
 from retrieval.ingest.fragments import Locator
 from retrieval.ingest.pieces import pack, split
-from retrieval.ingest.words import count_words
+from retrieval.ingest.words import count_ink, count_words
 
 SMALL = 0.5  # of the target: neighbours below may share a passage
 LEAD_WORDS = 40  # a longer block may end a passage, though it announces what comes next
@@ -134,8 +134,10 @@ def _split(block: Block, target: int, maximum: int) -> Iterator[Block]:
     if count_words(block.text) <= maximum:
         yield block
         return
+    ink, previous = block.ink, 0
     for start, end in split(block.text, target=target, maximum=maximum):
-        ink = block.ink + sum(map(len, block.text[:start].split()))
+        ink += count_ink(block.text[previous:start])
+        previous = start
         yield replace(block, text=block.text[start:end], ink=ink)
 
 

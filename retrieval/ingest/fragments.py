@@ -7,7 +7,8 @@ Above: chunk; chats and commands use `directive` and `join`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from urllib.parse import quote
 
 from retrieval.ingest.base import Block
@@ -48,43 +49,46 @@ class Locator:
     def __init__(self, visible: Sequence[str]) -> None:
         self._haystack = Haystack(visible)
         self._section: tuple[str, ...] | None = None
-        self._section_at = 0
+        self._section_at: int | None = None
 
     def fragment(self, blocks: Sequence[Block], section: tuple[str, ...]) -> Fragment | None:
         """None where no start within the first half of the passage is the first on the page."""
-        runs = [run for block in blocks for run in self._haystack.runs(block)]
-        if not runs:
-            return None
         if section != self._section:
-            self._section, self._section_at = section, runs[0].at(0)
-        whole = self._whole(runs)
-        if whole is not None:
-            return whole
-        for index, run in enumerate(_first_half(runs)):
-            last = self._start(run)
-            if last is not None:
-                return self._range(runs[index:], last)
+            self._section, self._section_at = section, None
+        passed, half = 0, sum(len(block.text) for block in blocks) / 2
+        for index, block in enumerate(blocks):
+            for place, run in enumerate(self._haystack.runs(block)):
+                if self._section_at is None:
+                    self._section_at = run.at(0)
+                if passed > half or place == MAX_RUNS:
+                    return None
+                last = self._start(run)
+                if last is not None:
+                    return self._from(run, last, self._backwards(blocks[index:], place))
+                passed += run.to(-1) - run.at(0)
         return None
 
-    def _whole(self, runs: list[Run]) -> Fragment | None:
-        """A short passage in one line needs no end."""
-        run, last = runs[0], len(runs[0].units) - 1
-        if len(runs) > 1 or not run.units[last].closes or not self._is_enough(run, 0, last):
-            return None
-        term = run.term(0, last)
-        is_first = len(term) <= WHOLE_CHARS and self._is_first(run.at(0), run.to(last), 0)
-        return Fragment(start=term) if is_first else None
+    def _backwards(self, blocks: Sequence[Block], first: int) -> Iterator[Run]:
+        """The runs of the blocks from the last to the `first` of the first block."""
+        for index in range(len(blocks) - 1, -1, -1):
+            yield from reversed(self._haystack.runs(blocks[index])[0 if index else first :])
 
-    def _range(self, runs: list[Run], start_last: int) -> Fragment:
+    def _from(self, run: Run, start_last: int, backwards: Iterator[Run]) -> Fragment:
         """From a start that is known to be right to the last end that can be made right."""
-        run = runs[0]
         start, since = run.term(0, start_last), run.to(start_last)
-        for other in reversed(runs[-MAX_RUNS:]):
-            free = 0 if other is not run else start_last + 1
-            found = self._end(other, free, since)
+        for other in islice(backwards, MAX_RUNS):
+            is_same = other.at(0) == run.at(0)
+            if is_same and self._is_short(run):
+                return Fragment(start=run.term(0, len(run.units) - 1))
+            found = self._end(other, start_last + 1 if is_same else 0, since)
             if found is not None:
                 return Fragment(start=start, end=other.term(*found))
         return Fragment(start=start)
+
+    def _is_short(self, run: Run) -> bool:
+        """Of what is left of a passage in one line: it needs no end."""
+        last = run.units[-1]
+        return last.closes and last.end - run.units[0].start <= WHOLE_CHARS
 
     def _start(self, run: Run) -> int | None:
         """Index of the last unit of the shortest term that is first on the page."""
@@ -112,7 +116,7 @@ class Locator:
         last = len(run.units) - 1
         if last < free or not run.units[last].closes:
             return None
-        for begin in sorted({min(self._section_at, since), since}):
+        for begin in sorted({min(self._section_at or 0, since), since}):
             if (first := self._end_since(run, free, begin)) is not None:
                 return first, last
         return None
@@ -137,27 +141,12 @@ class Locator:
             needed = to - shared
         return None
 
-    def _is_first(self, at: int, to: int, since: int) -> bool:
-        return self._haystack.first(at, to, since) == at
-
     def _is_enough(self, run: Run, first: int, last: int) -> bool:
         """Long enough, or all there is, unless that is next to nothing."""
         size = len(self._haystack.text[run.at(first) : run.to(last)].encode())
         if last - first + 1 == len(run.units):
             return size >= TINY_BYTES
         return size >= LEAST_BYTES or (last - first + 1 >= LEAST_WORDS and 2 * size >= LEAST_BYTES)
-
-
-def _first_half(runs: Iterable[Run]) -> Iterator[Run]:
-    """The runs from which most of the passage is still to come."""
-    runs = list(runs)
-    total = sum(run.to(-1) - run.at(0) for run in runs)
-    passed = 0
-    for run in runs[:MAX_RUNS]:
-        if 2 * passed > total:
-            return
-        yield run
-        passed += run.to(-1) - run.at(0)
 
 
 def _shared(one: str, other: str) -> int:

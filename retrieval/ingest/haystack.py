@@ -5,14 +5,17 @@ Above: fragments. A term matches within one block, and the first match counts.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 
 from retrieval.ingest.base import Block
 from retrieval.ingest.folding import fold
 from retrieval.ingest.units import Unit, read_units
-from retrieval.ingest.words import UNSPACED_LETTER
+from retrieval.ingest.words import UNSPACED_LETTER, count_ink
 
+# Of a page; what comes after has no fragments. To search a page of N characters for all of its
+# passages takes time that grows with the square of N, here a few seconds.
+MAX_CHARS = 2_000_000
 MAX_REJECTED = 100  # matches within a word that are passed over
 
 
@@ -39,9 +42,14 @@ class Haystack:
     """The blocks of one page in order. Units are read block by block, where they are asked for."""
 
     def __init__(self, visible: Sequence[str]) -> None:
-        self._visible = visible
-        folded = [fold(text) for text in visible]
-        self._starts = [0, *accumulate(len(text) + 1 for text in folded)]
+        folded: list[str] = []
+        self._starts = [0]
+        for text in visible:
+            if self._starts[-1] + len(text) > MAX_CHARS:
+                break
+            folded.append(fold(text))
+            self._starts.append(self._starts[-1] + len(folded[-1]) + 1)
+        self._visible = visible[: len(folded)]
         self._units: dict[int, list[Unit]] = {}
         # No term holds a line feed, so none matches across blocks.
         self.text = "\n".join(folded)
@@ -49,16 +57,15 @@ class Haystack:
     def runs(self, block: Block) -> list[Run]:
         """The runs of what the block shows: all of a rendered block, or a piece of it."""
         index = block.visible_at
-        if index is None:
+        if index is None or index >= len(self._visible):
             return []
         text, base = self._visible[index], self._starts[index]
         units = self._units.get(index)
         if units is None:
             units = self._units[index] = read_units(text)
-        if block.ink or _ink(block.text) < _ink(text):
-            end = block.ink + _ink(block.text)
-            units = [unit for unit in units if block.ink <= unit.ink < end]
-        return [Run(text, base, part) for part in _unbroken(units)]
+        first = bisect_left(units, block.ink, key=_ink)
+        after = bisect_left(units, block.ink + count_ink(block.text), key=_ink)
+        return [Run(text, base, part) for part in _unbroken(units[first:after])]
 
     def first(self, at: int, to: int, since: int) -> int:
         """Where what stands at `at` to `to` is found first, searching from `since`."""
@@ -86,5 +93,5 @@ def _unbroken(units: list[Unit]) -> Iterator[list[Unit]]:
             start = index
 
 
-def _ink(text: str) -> int:
-    return sum(map(len, text.split()))
+def _ink(unit: Unit) -> int:
+    return unit.ink

@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from retrieval.ingest.words import count_words
+from retrieval.ingest.words import CHARS_PER_WORD, count_words
 
 Span = tuple[int, int]
 
@@ -57,7 +57,7 @@ def pack(sizes: Sequence[int], *, target: int, maximum: int) -> Iterator[Span]:
 def _atoms(text: str, span: Span, level: int, maximum: int) -> Iterator[Span]:
     """The coarsest parts that are each short enough."""
     start, end = span
-    if count_words(text[start:end]) <= maximum:
+    if end - start <= maximum * CHARS_PER_WORD and count_words(text[start:end]) <= maximum:
         yield span
     elif level == len(_PAUSES):
         yield from _cut(text, span, maximum)

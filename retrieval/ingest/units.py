@@ -55,15 +55,18 @@ def _folded_units(text: str) -> list[Unit]:
     previous, at, ink, apart = 0, 0, 0, True
     for match in _TOKEN.finditer(text):
         start, end = match.span()
-        folded = fold(match[0])
-        if not folded:
+        token = match[0]
+        size = len(token) if token.isascii() else len(fold(token))
+        if not size:
             apart = True  # invisible, with a space on either side that a term cannot know of
         else:
             apart = apart or text[previous:start] not in _JOINING
             at += 1 if units else 0
-            found = _of_token(text, start, end, at, ink, apart)
-            units += found
-            at += len(folded)
+            if token.isascii():
+                units.append(Unit(start, end, at, at + size, ink, apart, True))
+            else:
+                units += _of_token(text, start, end, at, ink, apart)
+            at += size
             apart = False
         ink += end - start
         previous = end
@@ -71,11 +74,7 @@ def _folded_units(text: str) -> list[Unit]:
 
 
 def _of_token(text: str, start: int, end: int, at: int, ink: int, apart: bool) -> Iterator[Unit]:
-    token = text[start:end]
-    if token.isascii():
-        yield Unit(start, end, at, at + end - start, ink, apart, True)
-        return
-    first = start
+    token, first = text[start:end], start
     edges = [*_breaks(text, start, end), end] if UNSPACED_LETTER.search(token) else [end]
     for edge in edges:
         to = at + len(fold(text[start:edge]))

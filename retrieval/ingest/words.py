@@ -30,6 +30,11 @@ def count_words(text: str) -> int:
     return max(spaced, -(-len(text) // CHARS_PER_WORD))
 
 
+def count_ink(text: str) -> int:
+    """Characters other than white space: the same however a text is laid out."""
+    return sum(map(len, text.split()))
+
+
 def is_invisible(character: str) -> bool:
     """Has no ink: white space, controls, and marks such as the soft hyphen."""
     return character.isspace() or unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"}

@@ -29,6 +29,7 @@ _TOOLS = re.compile(
 )
 _TOOL_CHARS = 60
 SECTION_CHARS = 300
+MAX_BLOCKS = 200_000  # of a page; the rest of a longer one is not read
 
 
 @dataclass(slots=True)
@@ -81,7 +82,7 @@ class Walker:
             self._frame.content = True
         opened: list[tuple[LexborNode, Role, Frame]] = []
         node = body.first_child
-        while node is not None or opened:
+        while (node is not None or opened) and len(self.visible) < MAX_BLOCKS:
             if node is None:
                 node, role, frame = opened.pop()
                 if role is not Role.INLINE:

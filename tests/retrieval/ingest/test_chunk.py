@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from django.conf import LazySettings
 
@@ -160,3 +162,11 @@ def test_every_block_is_in_exactly_one_passage_in_order() -> None:
         if block.kind is not BlockKind.HEADING
     )
     assert text == body
+
+
+@pytest.mark.parametrize("text", ["word " * 50_000, "x" * 500_000, "用户，" * 20_000])
+def test_a_huge_block_is_cut_in_bounded_time(text: str) -> None:
+    start = time.monotonic()
+    found = passages(page(f"<main><p>{text}</p></main>"))
+    assert time.monotonic() - start < 20  # generous: it takes about one second
+    assert "".join(passage.text for passage in found).replace(" ", "") == text.replace(" ", "")

@@ -7,6 +7,7 @@ from urllib.parse import unquote
 import pytest
 from django.conf import LazySettings
 
+from retrieval.ingest import haystack
 from retrieval.ingest.chunk import passages
 from retrieval.ingest.fragments import directive, join
 from retrieval.types import Fragment
@@ -215,6 +216,13 @@ def test_a_piece_of_a_long_block_has_terms_of_its_own() -> None:
         assert passage.fragment.start.startswith(first)
         assert passage.fragment.end is not None
         assert passage.fragment.end.endswith(last)
+
+
+def test_far_down_a_huge_page_there_are_no_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(haystack, "MAX_CHARS", 1_000)
+    first, *_, last = fragments(f"<main><p>{words(90)}</p><p>{words(90, start=100)}</p></main>")
+    assert first is not None
+    assert last is None
 
 
 @pytest.mark.parametrize(
