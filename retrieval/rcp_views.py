@@ -6,12 +6,14 @@ urls. What the site refuses before RCP comes to it is answered in RCP's words al
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.crypto import salted_hmac
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -30,6 +32,7 @@ from retrieval.rcp.messages import failure, id_of
 from retrieval.rcp.transports.http import Frames, HttpReply, HttpRequest, reply_of
 
 SESSION_CHARS = 200
+OF_GRACE = 0.8  # after so much of it open streams are ended, so that their last frame gets out
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +56,7 @@ class RcpView(APIView):
         exchange.start()
         if exchange.channel is None:
             exchange.answer.wait()
-        return response_of(site.endpoint.reply(exchange))
+        return response_of(site.endpoint.reply(exchange), site.server)
 
     def handle_exception(self, exc: Exception) -> Response:
         refusal = to_refusal(exc)
@@ -69,6 +72,8 @@ def caller_from(request: Request, *, view: APIView) -> rcp.Caller:
     """Ids of requests are a user's own; those of the anonymous, only with an RCP-Session."""
     is_known = bool(request.user.is_authenticated)
     owner = caller_of(request)
+    if not is_known:  # what is kept names no address
+        owner = f"anonymous:{salted_hmac('rcp.owner', owner).hexdigest()[:16]}"
     visitor = Visitor(
         owner=owner,
         is_known=is_known,
@@ -92,19 +97,27 @@ def _meter(request: Request, view: APIView) -> Callable[[], float]:
     return charge
 
 
-def response_of(reply: HttpReply) -> HttpResponseBase:
+def response_of(reply: HttpReply, server: rcp.Server) -> HttpResponseBase:
     if reply.frames is not None:
-        return EventStreamResponse(_frames(reply.frames))
+        return EventStreamResponse(_frames(reply.frames, server))
     response = HttpResponse(reply.body, status=reply.status, headers=dict(reply.headers))
     if reply.status == 204:
         del response["Content-Type"]
     return response
 
 
-async def _frames(frames: Frames) -> AsyncGenerator[bytes, None]:
-    async with aclosing(frames):  # which cancels what still runs
-        async for frame in frames:
-            yield frame
+async def _frames(frames: Frames, server: rcp.Server) -> AsyncGenerator[bytes, None]:
+    loop, patience = asyncio.get_running_loop(), OF_GRACE * shutdown.grace()
+
+    def end() -> None:
+        """What takes longer than the process has left ends with a reply, as streams should."""
+        reason = "the server is shutting down"
+        loop.call_later(patience, server.runtime.abort_all, reason)
+
+    with shutdown.told(end):
+        async with aclosing(frames):  # which cancels what still runs
+            async for frame in frames:
+                yield frame
 
 
 def refused(request: Request, refusal: RequestRefused) -> HttpResponse:

@@ -20,7 +20,7 @@ WRITES = frozenset({"index/add", "index/delete"})
 class Visitor:
     """A caller over HTTP who may read."""
 
-    owner: str  # tells apart what callers leave behind: "user:3", "address:192.0.2.7"
+    owner: str  # tells apart what callers leave behind: "user:3", "anonymous:3f…"
     is_known: bool = False  # by a key or a signed-in session
     may_write: bool = False
     charge: Callable[[], float] = lambda: 0.0  # for one request more; seconds to wait for it

@@ -10,7 +10,7 @@ from retrieval.handlers.callers import owner_of
 from retrieval.handlers.connections import Params, Steps
 from retrieval.models import Chunk, HitFeedback
 
-MAX_SIGNALS = 1_000
+MAX_SIGNALS = 100
 HIT_CHARS = 300
 SESSION_CHARS = 200
 QUERY_CHARS = 8_000

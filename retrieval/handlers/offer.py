@@ -6,13 +6,17 @@ Below: embedding, reranking, restrict, conf. Above: server.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
+
+from django.db import InterfaceError, OperationalError
 
 from fastrag_site.conf import conf
 from retrieval import rcp
 from retrieval.embedding import embedder
 from retrieval.embedding.errors import EmbedderUnavailable
-from retrieval.pipeline.restrict import OPERATORS, fields
+from retrieval.pipeline.restrict import FIELDS, OPERATORS, fields
 from retrieval.reranking import reranker
 from retrieval.types import FusionMethod, Mode, Unit
 
@@ -29,7 +33,7 @@ class Offer:
         self._server = server
         self._next_try = 0.0
         self._advertise_models()
-        self.renew_fields()
+        self._advertise_fields(FIELDS)
         server.advertise(Capability.Index, {"writable": writable, "chunking": True})
         session = {"dedup": True, "ttlSeconds": conf().rcp_session_seconds}
         server.advertise(Capability.Session, session)
@@ -42,15 +46,21 @@ class Offer:
             server.advertise(Capability.Log, {"levels": list(LOG_LEVELS)})
 
     def renew(self) -> None:
-        """For a server without sessions, before each request."""
-        self.renew_fields()
+        """For a server without sessions, before each request. Without a database, as far as known:
+        what needs it says so itself.
+        """
+        with suppress(OperationalError, InterfaceError):
+            self.renew_fields()
         is_missing = embedder() is not None and Capability.Embed.value not in self._capabilities
         if is_missing and time.monotonic() > self._next_try:
             self._advertise_models()
 
     def renew_fields(self) -> None:
         """Documents bring fields of their own; each can be filtered on as soon as it is stored."""
-        filter_ = {"fields": fields(), "operators": list(OPERATORS)}
+        self._advertise_fields(fields())
+
+    def _advertise_fields(self, known: Mapping[str, str]) -> None:
+        filter_ = {"fields": dict(known), "operators": list(OPERATORS)}
         self._server.advertise(Capability.Filter, filter_)
 
     @property

@@ -48,9 +48,10 @@ class SiteServer:
 
 
 def local_server(*, writable: bool = True) -> rcp.Server:
-    """For one client over stdio, who may do what this process may."""
+    """For one client over stdio, who may do what this process may. Raises DatabaseError."""
     server = _server(message_bytes=LOCAL_BYTES)
     offer = Offer(server, writable=writable, logs=True)
+    offer.renew_fields()
 
     def add(params: Params) -> Steps:
         result = yield from index_add(params)

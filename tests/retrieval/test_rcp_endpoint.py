@@ -227,15 +227,31 @@ def test_a_process_that_is_about_to_end_takes_no_request(client: Client) -> None
     assert response.json()["id"] == 3
 
 
-def test_without_a_database_the_backend_is_unavailable(
+def unreachable(*_: Any, **__: Any) -> Any:
+    raise OperationalError("could not connect to db.internal, password=hunter2")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_database_what_needs_none_is_answered(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: Offer) -> None:
-        raise OperationalError("could not connect to db.internal, password=hunter2")
-
-    monkeypatch.setattr(Offer, "renew", fail)
-    response = post(client, message())
+    monkeypatch.setattr("retrieval.handlers.offer.fields", unreachable)
+    monkeypatch.setattr("retrieval.services.run", unreachable)
+    assert post(client, message("ping")).status_code == 200
+    assert "title" in post(client, message()).json()["result"]["capabilities"]["filter"]["fields"]
+    response = post(client, message("retrieve", {"query": "crane", "k": 1}))
     assert (response.status_code, code_of(response)) == (503, -32010)
+    assert "hunter2" not in response.content.decode()
+
+
+def test_without_a_database_to_look_up_a_key_the_backend_is_unavailable(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where = "fastrag_site.authentication.ApiKeyAuthentication.authenticate_credentials"
+    monkeypatch.setattr(where, unreachable)
+    response = post(client, message(id_=5), headers={"Authorization": "Bearer x"})
+    assert (response.status_code, code_of(response)) == (503, -32010)
+    assert response.json()["id"] == 5
     assert "hunter2" not in response.content.decode()
 
 

@@ -224,3 +224,23 @@ def connections(server: Server) -> list[str]:
         except OSError:
             continue
     return [path for path in found if path.endswith("fastrag.sqlite3")]
+
+
+def test_a_server_that_leaves_ends_its_streams_with_a_reply(
+    server: Server, writer: rcp.Client, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    env = {
+        "FASTRAG_EMBEDDER": json.dumps({**SLOW_SEARCH, "OPTIONS": {"seconds": 5.0}}),
+        "FASTRAG_SHUTDOWN_GRACE_SECONDS": "0.5",
+    }
+    with (
+        serve(copied(server.var_dir, tmp_path_factory), env=env) as leaving,
+        stream(leaving, "lever 7") as response,
+    ):
+        response.event()
+        leaving.process.terminate()
+        last = response.events()[-1].data
+        assert last["error"]["code"] == -32006
+        assert last["id"] == 1
+        leaving.process.wait(10)
+        assert "Traceback" not in leaving.output()
