@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from retrieval.pipeline.base import Candidate, Prepared, Recalled
 from retrieval.rcp.fusion import Ranking, rank_convex, rank_rrf, rank_weighted
@@ -17,7 +16,7 @@ def fuse(prepared: Prepared, recalled: Recalled) -> list[Candidate]:
     of results, and is left out here.
     """
     fused = [
-        replace(recalled.candidates[id_], score=score)
+        recalled.candidates[id_].scored(score)
         for id_, score in _fused(prepared, recalled)
         if id_ not in prepared.query.exclude
     ]
