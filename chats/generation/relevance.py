@@ -22,6 +22,7 @@ SHORTLIST = 24  # sentences whose similarity is computed
 COVERAGE, CLOSENESS, STANDING = 0.45, 0.40, 0.15
 # What a word of the question is worth where it stands beside the sentence instead of in it.
 IN_TERM, IN_SECTION, IN_NEIGHBOUR, IN_TITLE = 0.8, 0.5, 0.35, 0.3
+DEFINES = 0.2  # more for the sentence that says what a term is, where the question is that term
 STANDING_FALL = 0.25  # from one passage to the next
 ENOUGH = 0.72  # of the best sentence's score: as good as this is quoted too
 SAME = 0.6  # share of common terms above which two sentences say the same
@@ -53,7 +54,9 @@ def rank(prompt: Prompt, candidates: Sequence[Candidate], similarity: Similarity
     """The sentences of the shortlist, best first; ties in reading order."""
     question = Question(prompt.query, prompt.passages)
     plain = [
-        COVERAGE * _coverage(question, candidates, at) + STANDING * _standing(candidate)
+        COVERAGE * _coverage(question, candidates, at)
+        + STANDING * _standing(candidate)
+        + DEFINES * _defines(question, candidates, at)
         for at, candidate in enumerate(candidates)
     ]
     order = sorted(range(len(candidates)), key=lambda at: (-plain[at], at))[:SHORTLIST]
@@ -94,6 +97,14 @@ def _coverage(question: Question, candidates: Sequence[Candidate], at: int) -> f
             for word in question.words_in(text, candidate.language):
                 worths[word] = worth
     return sum(weight * worth for weight, worth in zip(question.weights, worths, strict=True))
+
+
+def _defines(question: Question, candidates: Sequence[Candidate], at: int) -> bool:
+    """Whether this is the first sentence after a term that holds all words of the question."""
+    one, before = candidates[at], candidates[at - 1] if at else None
+    if not one.term or (before and (before.passage, before.term) == (one.passage, one.term)):
+        return False
+    return len(question.words_in(one.term, one.language)) == len(question.weights)
 
 
 def _standing(candidate: Candidate) -> float:

@@ -57,6 +57,18 @@ def test_it_names_what_a_quoted_sentence_defines() -> None:
     assert "[1]" in text
 
 
+def test_a_question_for_a_term_is_answered_by_its_definition() -> None:
+    debate = passage(
+        "Many call the snow tiger lock a hindrance. A snow tiger lock per zoo was discussed.\n"
+        "Nobody has removed the snow tiger lock so far."
+    )
+    glossary = passage(
+        "snow tiger lock\nWhat keeps visitors and animals apart in winter. See the map.", number=2
+    )
+    text = answer_to(prompt("What is the snow tiger lock?", debate, glossary))
+    assert text.startswith("snow tiger lock: What keeps visitors and animals apart in winter. [2]")
+
+
 def test_every_sentence_is_verbatim_and_carries_its_number() -> None:
     asked = prompt("Where are tigers, ducks and tickets of the zoo?", GLOSSARY)
     text = answer_to(asked)
