@@ -17,10 +17,12 @@ from retrieval.pipeline.base import Candidate
 from retrieval.pipeline.restrict import PATHS
 from retrieval.types import Recency
 
+LONGEST = 1_000.0  # half-lives; nothing is left then
+
 
 def by_recency(candidates: Sequence[Candidate], recency: Recency) -> list[Candidate]:
     dates = _dates(recency.field, {candidate.page_id for candidate in candidates})
-    now, half_life = timezone.now(), timedelta(days=recency.half_life_days)
+    now, half_life = timezone.now(), recency.half_life_days
     # A reranker's scores may be negative; what is halved is the distance from the worst.
     floor = min((0.0, *(candidate.score for candidate in candidates)))
     aged = [
@@ -31,12 +33,12 @@ def by_recency(candidates: Sequence[Candidate], recency: Recency) -> list[Candid
     return sorted(aged, key=lambda candidate: (-candidate.score, candidate.chunk_id))
 
 
-def decay(date: datetime | None, *, now: datetime, half_life: timedelta) -> float:
-    """1.0 for today and the future, half of it for each half-life that has passed."""
+def decay(date: datetime | None, *, now: datetime, half_life: float) -> float:
+    """1.0 for today and the future, half of it for each half-life (in days) that has passed."""
     if date is None or date >= now:
         return 1.0
-    exponent = (now - date) / half_life if half_life else float("inf")
-    return float(0.5 ** min(exponent, 1_000.0))
+    days = (now - date) / timedelta(days=1)
+    return float(0.5 ** (days / half_life if half_life > days / LONGEST else LONGEST))
 
 
 def _dates(field: str, page_ids: set[int]) -> Mapping[int, datetime]:
