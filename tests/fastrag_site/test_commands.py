@@ -68,6 +68,17 @@ def test_listing_shows_no_secret(user: User) -> None:
     assert shown == run("list", "ann")
 
 
+def test_a_key_may_write_only_where_that_was_said(user: User) -> None:
+    run("create", "ann", "--name", "reader")
+    run("create", "ann", "--name", "writer", "--write")
+    assert dict(ApiKey.objects.values_list("name", "may_write")) == {
+        "reader": False,
+        "writer": True,
+    }
+    rights = {line.split("\t")[-1]: line.split("\t")[2] for line in run("list").splitlines()}
+    assert rights == {"reader": "reads", "writer": "reads and writes"}
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_a_key_is_revoked_by_its_beginning_or_itself(
     user: User, client: Client, whole: bool
