@@ -1,6 +1,6 @@
 """The params of `retrieve` → a Query. Pure; params arrive checked by the SDK.
 
-Below: types. Above: retrieve.
+Below: types, restrict. Above: retrieve.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from retrieval import rcp
+from retrieval.pipeline.restrict import VALUES, count_values
 from retrieval.types import Fusion, FusionMethod, Mode, Query, Recency, Unit
 
 DEFAULT_K = 10
@@ -31,7 +32,7 @@ def query_from(params: Mapping[str, Any], *, default_mode: Mode, dates: Mapping[
         unit=Unit(params.get("unit", Unit.CHUNK)),
         min_score=params.get("minScore"),
         token_budget=params.get("tokenBudget"),
-        filter=params.get("filter"),
+        filter=_filter(params.get("filter")),
         recency=_recency(params.get("recency"), dates),
         rerank=params.get("rerank") is not False,
         rerank_top=rerank.get("topN"),
@@ -41,6 +42,12 @@ def query_from(params: Mapping[str, Any], *, default_mode: Mode, dates: Mapping[
 def _mmr_default(params: Mapping[str, Any]) -> float | None:
     """`mmr: {}` asks for the site's own weight; without `mmr` relevance alone counts."""
     return None if "mmr" in params else NO_DIVERSITY
+
+
+def _filter(tree: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    if tree is not None and count_values(tree) > VALUES:
+        raise rcp.InvalidParams(f"a filter may hold {VALUES} values", field="filter")
+    return tree
 
 
 def _fusion(asked: Mapping[str, Any]) -> Fusion:

@@ -47,6 +47,8 @@ PATHS: Mapping[str, str] = {
     "changedAt": "page__changed_at",
 }
 SECTION_DEPTH = 8  # headings of a path that are looked at
+TEXT_CHARS = 10_000  # of a value
+VALUES = 2_000  # of a whole tree: each is a parameter of the query, some are several
 _LOOKUPS = {"eq": "exact", "ne": "exact", "nin": "in", "contains": "icontains"}
 _COLUMNS = {"int": "number", "float": "number", "bool": "number", "date": "moment"}
 
@@ -61,6 +63,13 @@ def allowed_chunks(tree: Mapping[str, Any]) -> ChunkIds:
     return np.fromiter(rows.iterator(), dtype=np.int64)
 
 
+def count_values(tree: Mapping[str, Any]) -> int:
+    if "field" in tree:
+        value = tree.get("value")
+        return len(value) if isinstance(value, list) else 1
+    return sum(map(count_values, _branches(tree)))
+
+
 def condition(tree: Mapping[str, Any]) -> Q:
     own = {name for name in _names(tree) if name not in FIELDS}
     kinds = dict(MetaField.objects.filter(name__in=own).values_list("name", "kind")) if own else {}
@@ -70,9 +79,12 @@ def condition(tree: Mapping[str, Any]) -> Q:
 def _names(tree: Mapping[str, Any]) -> Iterator[str]:
     if "field" in tree:
         yield tree["field"]
-    inner = [tree["not"]] if "not" in tree else [*tree.get("and", ()), *tree.get("or", ())]
-    for branch in inner:
+    for branch in _branches(tree):
         yield from _names(branch)
+
+
+def _branches(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [tree["not"]] if "not" in tree else [*tree.get("and", ()), *tree.get("or", ())]
 
 
 def _condition(tree: Mapping[str, Any], kinds: Mapping[str, str]) -> Q:
@@ -90,8 +102,8 @@ def _condition(tree: Mapping[str, Any], kinds: Mapping[str, str]) -> Q:
 
 def _matches(field: str, op: str, value: Any, kinds: Mapping[str, str]) -> Q:
     """The passages that the operator without its negation is true of."""
-    if _holds_nul(value):
-        return Q(pk__in=())  # nothing stored does, and PostgreSQL takes none
+    if _is_nowhere(value):
+        return Q(pk__in=())
     kind = FIELDS.get(field) or kinds.get(field, "keyword")
     if kind == "date":
         value = [_moment(one) for one in value] if isinstance(value, list) else _moment(value)
@@ -126,13 +138,18 @@ def _own(name: str, column: str, op: str, lookup: str, value: Any) -> Q:
     return Q(page__in=values.values("document"))
 
 
-def _holds_nul(value: Any) -> bool:
-    values = value if isinstance(value, list) else [value]
-    return any(isinstance(one, str) and "\0" in one for one in values)
+def _is_nowhere(value: Any) -> bool:
+    """No text that is stored has a NUL, and no field such a length; databases refuse both."""
+    texts = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    return any("\0" in text or len(text) > TEXT_CHARS for text in texts)
 
 
 def _moment(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     moment = datetime.fromisoformat(value)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:  # at the very ends of time
+        return moment.replace(tzinfo=UTC)

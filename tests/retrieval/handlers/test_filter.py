@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from retrieval import rcp
+from retrieval.models import Chunk, Document
 from retrieval.pipeline.restrict import FIELDS, OPERATORS, allowed_chunks
 from tests.retrieval.handlers.conftest import Engine, Said
 
@@ -110,6 +113,67 @@ def test_a_filter_that_is_wrong_is_refused(
 ) -> None:
     error = engine.retrieve(filter=clause).error
     assert (error["code"], error["data"]) == (code, data)
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        f.eq("wordCount", 2**64 - 1),
+        f.in_("wordCount", [-(2**63), 5]),
+        f.contains("title", "x" * 60_000),
+        f.lt("changedAt", "0001-01-01T00:00:00+14:00"),
+        f.gt("changedAt", "9999-12-31T23:59:59-12:00"),
+        f.in_("section", [str(number) for number in range(1_000)]),
+    ],
+    ids=["int", "ints", "text", "first", "last", "many"],
+)
+def test_extremes_find_nothing_and_break_nothing(engine: Engine, clause: dict[str, Any]) -> None:
+    assert engine.retrieve(filter=clause).hits == []
+    assert len(engine.retrieve(k=100, filter=~f.Clause(clause)).hits) >= len(ALL)
+
+
+def test_a_filter_may_hold_so_many_values(engine: Engine) -> None:
+    many = f.in_("url", [str(number) for number in range(1_000)])
+    error = engine.retrieve(filter=f.or_(many, many, f.eq("url", "x"))).error
+    assert (error["code"], error["data"]["field"]) == (-32602, "filter")
+
+
+STRINGS = st.sampled_from(["Pumps", "Service", "pump", "Plant handbook", "en", "", "%", "Ada"])
+CLAUSES = st.one_of(
+    st.builds(
+        f.where,
+        st.sampled_from(["title", "section", "siteName", "language", "url", "anchor", "author"]),
+        st.sampled_from(["eq", "ne", "gt", "lte", "contains"]),
+        STRINGS,
+    ),
+    st.builds(
+        f.where,
+        st.sampled_from(["title", "section", "siteName", "author"]),
+        st.sampled_from(["in", "nin"]),
+        st.lists(STRINGS, min_size=1, max_size=3),
+    ),
+    st.builds(f.exists, st.sampled_from(["section", "siteName", "author"]), st.booleans()),
+    st.builds(f.where, st.just("wordCount"), st.sampled_from(["gt", "lte"]), st.integers(0, 99)),
+)
+TREES = st.recursive(
+    CLAUSES,
+    lambda inner: st.one_of(
+        st.builds(f.not_, inner), st.builds(f.and_, inner, inner), st.builds(f.or_, inner, inner)
+    ),
+    max_leaves=4,
+)
+
+
+@given(tree=TREES)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_every_passage_fits_a_filter_or_its_negation(engine: Engine, tree: dict[str, Any]) -> None:
+    if not Document.objects.exists():
+        engine.add({"id": "a", "text": "A pump book.", "meta": {"author": "Ada"}})
+    fits, others = set(allowed_chunks(tree).tolist()), set(allowed_chunks(f.not_(tree)).tolist())
+    assert fits | others == set(Chunk.objects.values_list("pk", flat=True))
+    assert not fits & others
 
 
 # Fields that documents bring
