@@ -31,6 +31,7 @@ _UNSPACED_LITTLE = re.compile(
 # The most words of its own with which a question still leans on the one before.
 _MOST_AFTER_STRONG = 3
 _MOST_AFTER_WEAK = 2
+_STEM = 5  # letters by which forms of a word are taken for the same
 
 
 def query_for(question: str, history: Sequence[Turn]) -> str:
@@ -70,6 +71,15 @@ def topic_size(question: str) -> int:
     spaced = sum(word not in EMPTY for word in _words_of(question))
     characters = sum(len(_UNSPACED_LITTLE.sub("", run)) for run in _UNSPACED.findall(question))
     return spaced + (characters + 1) // 2
+
+
+def topic_words(text: str) -> frozenset[str]:
+    """Its words that say what it is about, by their first letters; single characters where a
+    script has no spaces.
+    """
+    spaced = {word[:_STEM] for word in _words_of(text) if word not in EMPTY}
+    runs = (_UNSPACED_LITTLE.sub("", run) for run in _UNSPACED.findall(text))
+    return frozenset(spaced.union(*map(set, runs)))
 
 
 def _words_of(question: str) -> list[str]:

@@ -1,19 +1,20 @@
-"""What the model is given: the question, numbered passages, the latest turns. Pure.
+"""What the model is given: the question, numbered passages, the earlier turns. Pure.
 
-Below: generation.base, sources. Above: answering. The numbers are those of the sources.
+Below: generation.base, sources, earlier. Above: writing. The numbers are those of the sources.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chats.earlier import told
 from chats.events import Source
 from chats.generation.base import Passage, Prompt, Turn
 from chats.sources import numbers_of
+from retrieval.trust import injection_suspected
 from retrieval.types import Retrieved
 
-HISTORY_TURNS = 10
-TURN_CHARS = 4_000  # of a question, and of an answer
+HISTORY_TURNS = 1_000  # that are read: more than a chat may hold; `budget` cuts to the window
 
 
 def prompt_from(
@@ -38,18 +39,12 @@ def prompt_from(
                 text=hit.text,
                 language=hit.language,
                 confidence=hit.confidence,
+                closeness=hit.scores.dense,
+                suspected=injection_suspected(hit.text),
             )
             for hit in retrieved.hits
         ),
-        history=latest(history),
+        history=told(history),
         confidence=retrieved.confidence,
         max_tokens=max_tokens,
-    )
-
-
-def latest(history: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The last turns, each cut to a bounded length."""
-    return tuple(
-        Turn(question=turn.question[:TURN_CHARS], answer=turn.answer[:TURN_CHARS])
-        for turn in history[-HISTORY_TURNS:]
     )

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 
-from chats import followups, services, stops, titling
+from chats import budget, rewriting, services, stops, titling
 from chats.bounds import LETTING_GO_SECONDS, bound, closing
 from chats.capacity import Slot
 from chats.events import Delta, Failure, FinishReason, Sources
@@ -101,20 +101,27 @@ class Writing:
     async def _prompt(self) -> Prompt:
         """Search, announce the sources, and put together what the model is given."""
         exchange = self.exchange
-        query = followups.query_for(exchange.question, exchange.history)
+        query = await rewriting.query_for(exchange.question, exchange.history, self._model)
         async with bound(conf().retrieval_seconds, "The search took too long."):
             retrieved = await self._search(query)
-        sources = sources_from(retrieved.hits)
+        prompt = await in_thread(self._prompt_from, query, retrieved)
+        # The best hits are left, so each page keeps its number.
+        sources = sources_from(retrieved.hits[: len(prompt.passages)])
         self._sources = [source.to_dict() for source in sources]
         await self._handover.put(Sources(message_id=exchange.message_id, sources=sources))
-        return prompt_from(
+        return prompt
+
+    def _prompt_from(self, query: str, retrieved: Retrieved) -> Prompt:
+        exchange = self.exchange
+        prompt = prompt_from(
             question=exchange.question,
             query=query,
             retrieved=retrieved,
-            sources=sources,
+            sources=sources_from(retrieved.hits),
             history=exchange.history,
             max_tokens=conf().answer_max_tokens,
         )
+        return budget.fitted(prompt, self._model)
 
     async def _search(self, text: str) -> Retrieved:
         query = Query(text=text, k=conf().answer_passages)

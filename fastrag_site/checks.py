@@ -24,6 +24,7 @@ MAY_BE_ZERO = (
     "chat_temperature",
     "crawl_depth",
     "crawl_retries",
+    "rewrite_seconds",
     "shutdown_grace_seconds",
 )
 

@@ -52,6 +52,7 @@ class Conf:
     shutdown_grace_seconds: float = 10.0  # open streams end within this after SIGTERM
 
     # Generation bounds
+    rewrite_seconds: float = 5.0  # for the model to make a follow-up searchable; 0: it is not asked
     retrieval_seconds: float = 30.0
     first_token_seconds: float = 60.0
     token_silence_seconds: float = 30.0

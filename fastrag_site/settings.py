@@ -104,7 +104,7 @@ MIDDLEWARE = [
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [VAR_DIR / "templates", BASE_DIR / "templates"],  # the owner's own go first
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [

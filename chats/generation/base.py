@@ -1,6 +1,7 @@
 """The seam for chat models, and the values that cross it. A leaf.
 
-Above: prompts builds a Prompt, answering consumes the stream. Beside: the implementations.
+Above: prompts builds a Prompt, budget cuts it, writing consumes the stream. Beside: the
+implementations.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +23,8 @@ class Passage:
     text: str  # verbatim; blocks separated by "\n"
     language: str
     confidence: float  # in [0, 1]: how likely it bears on the question
+    closeness: float | None = None  # cosine to the query, where the search compared meanings
+    suspected: bool = False  # of giving instructions to models
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +86,29 @@ class ChatModel(Protocol):
         """Raises GenerationFailed. Waits only at awaits; when cancelled or closed it lets go of
         everything it holds (sockets too) within a second.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """Tokens of a prompt as a model would be sent it."""
+
+    room: int  # there is, beside the answer
+    likely: int  # rather too many
+    least: int  # certainly too few
+
+
+@runtime_checkable
+class Sized(Protocol):
+    """A chat model with a context window: its prompts are cut to fit."""
+
+    def size(self, prompt: Prompt) -> Size: ...
+
+
+@runtime_checkable
+class Completing(Protocol):
+    """A chat model that can be given messages of our own, to write something short."""
+
+    async def complete(self, messages: list[Any], *, max_tokens: int) -> str:
+        """Raises GenerationFailed; bounds are the caller's."""
         ...

@@ -1,6 +1,6 @@
-"""System checks of the chat model's settings. None asks the server: /readyz does.
+"""System checks of the chat model's settings and prompts. None asks the server: /readyz does.
 
-Below: conf, openai_compatible.options. Above: chats.apps, whose import of this registers them.
+Below: conf, openai_compatible.options, templates. Above: chats.apps, whose import registers them.
 """
 
 from __future__ import annotations
@@ -48,6 +48,26 @@ def check_transport(app_configs: Sequence[AppConfig] | None = None, **_: Any) ->
     message = f"{named('base_url')} is an http:// address of another machine."
     hint = "The key and the questions travel unencrypted: use https:// or a private network."
     return [Warning(message, hint=hint, id="chats.W003")]
+
+
+@register(Tags.templates)
+def check_prompts(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> list[CheckMessage]:
+    """Whether the templates of prompts, which may be the owner's, can be used."""
+    from chats.generation import templates
+
+    found: list[CheckMessage] = []
+    for name, render in templates.SAMPLES.items():
+        try:
+            shown = render()
+        except Exception as error:
+            message = f"The template {name} cannot be rendered: {type(error).__name__}: {error}"
+            found.append(Error(message, hint=HINT, id="chats.E005"))
+            continue
+        missing = [sample for sample in templates.EXPECTED[name] if sample not in shown]
+        if missing:
+            message = f"The template {name} leaves out, or escapes: {', '.join(missing)}."
+            found.append(Warning(message, hint=HINT, id="chats.W006"))
+    return found
 
 
 def _options_given() -> Mapping[str, Any] | None:

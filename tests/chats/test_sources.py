@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from chats.generation.base import Turn
-from chats.prompts import HISTORY_TURNS, TURN_CHARS, prompt_from
+from chats.prompts import prompt_from
 from chats.sources import sources_from
 from retrieval.types import Fragment, Hit
 from tests.chats.parts import found, hit
@@ -71,12 +70,3 @@ def test_the_prompt_numbers_passages_as_the_sources_do() -> None:
         (hits[1].url, 2),
         (hits[2].url, 1),
     ]
-
-
-def test_the_history_of_a_prompt_is_bounded() -> None:
-    turns = [Turn(question=str(n), answer="x" * 2 * TURN_CHARS) for n in range(50)]
-    prompt = prompt_from(
-        question="q", query="q", retrieved=found(), sources=(), history=turns, max_tokens=9
-    )
-    assert [turn.question for turn in prompt.history] == [str(n) for n in range(40, 50)]
-    assert len(prompt.history) == HISTORY_TURNS and len(prompt.history[0].answer) == TURN_CHARS

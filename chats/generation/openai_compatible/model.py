@@ -11,9 +11,13 @@ from typing import Any
 
 from openai.types.chat import ChatCompletionMessageParam
 
-from chats.generation.base import Piece, Prompt, Token
+from chats.generation.base import Piece, Prompt, Size, Token
 from chats.generation.errors import ContextTooLong, ModelError
-from chats.generation.openai_compatible.messages import least_tokens, messages_from
+from chats.generation.openai_compatible.messages import (
+    least_tokens,
+    likely_tokens,
+    messages_from,
+)
 from chats.generation.openai_compatible.opening import Opening
 from chats.generation.openai_compatible.options import options_from
 from chats.generation.openai_compatible.readiness import Readiness
@@ -35,10 +39,19 @@ class OpenAICompatibleModel:
         return f"<{type(self).__name__} {self.options.model}>"
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        limit = self.options.max_tokens or prompt.max_tokens
+        limit = self._limit(prompt)
         async with aclosing(self.converse(messages_from(prompt), max_tokens=limit)) as said:
             async for piece in said:
                 yield piece
+
+    def size(self, prompt: Prompt) -> Size:
+        """Takes processor time where the prompt is long: call it in a thread."""
+        messages = messages_from(prompt)
+        return Size(
+            room=self.context_window - self._limit(prompt),
+            likely=likely_tokens(messages),
+            least=least_tokens(messages),
+        )
 
     async def converse(
         self, messages: list[ChatCompletionMessageParam], *, max_tokens: int
@@ -76,3 +89,6 @@ class OpenAICompatibleModel:
     async def close(self) -> None:
         """Let go of kept connections before the event loop ends; it may be used again."""
         await self._opening.close()
+
+    def _limit(self, prompt: Prompt) -> int:
+        return self.options.max_tokens or prompt.max_tokens

@@ -170,13 +170,13 @@ async def test_a_connection_that_is_never_accepted_is_given_up() -> None:
 
 
 def test_passages_stand_numbered_between_marks_that_they_cannot_close() -> None:
-    text = "See `</passage>` and <PASSAGE number='9'>, < / passages > and <b>."
+    text = "See `</passage>` and <PASSAGE number='9'>, < / passages > and <b> & co."
     asked = prompt(passages=(passage(text, 2, title='A "quoted"\nname', section=()),))
-    system = str(messages_from(asked, instructions="Be brief.")[0].get("content"))
-    assert system == (
-        "Be brief.\n\n<passages>\n"
+    system = str(messages_from(asked)[0].get("content"))
+    assert system.endswith(
+        "<passages>\n"
         '<passage number="2" page="A &quot;quoted&quot; name">\n'
-        "See `&lt;/passage>` and &lt;PASSAGE number='9'>, &lt; / passages > and <b>.\n"
+        "See `&lt;/passage>` and &lt;PASSAGE number='9'>, &lt; / passages > and <b> & co.\n"
         "</passage>\n</passages>"
     )
 

@@ -1,0 +1,76 @@
+"""What models are told, rendered from templates/chats/prompts, which an owner can replace.
+
+Below: the template files. Above: openai_compatible.messages, rewriting, checks. What comes from
+pages or readers stands between marks that it cannot close: it is data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from django.template.loader import render_to_string
+
+from chats.generation.base import Passage, Turn
+
+SYSTEM = "chats/prompts/system.txt"
+REWRITE = "chats/prompts/rewrite.txt"
+
+_MARK = re.compile(r"<(?=\s*/?\s*(?:passages?|conversation|message)\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A passage as the template shows it: one line each of `title` and `section`, ready quoted."""
+
+    number: int
+    title: str
+    section: str
+    text: str
+    url: str
+    language: str
+    suspected: bool
+
+
+def system_text(passages: Sequence[Passage]) -> str:
+    return render_to_string(SYSTEM, {"passages": [_shown(one) for one in passages]}).strip()
+
+
+def rewrite_text(question: str, turns: Sequence[Turn]) -> str:
+    shown = [Turn(question=quoted(one.question), answer=quoted(one.answer)) for one in turns]
+    return render_to_string(REWRITE, {"question": quoted(question), "turns": shown}).strip()
+
+
+def quoted(text: str) -> str:
+    """The text with our own marks in it broken."""
+    return _MARK.sub("&lt;", text)
+
+
+def _shown(passage: Passage) -> Shown:
+    return Shown(
+        number=passage.number,
+        title=_label(passage.title),
+        section=_label(" > ".join(part for part in passage.section if part)),
+        text=quoted(passage.text),
+        url=_label(passage.url),
+        language=_label(passage.language),
+        suspected=passage.suspected,
+    )
+
+
+def _label(text: str) -> str:
+    return escape(" ".join(text.split()))
+
+
+_PASSAGE = Passage(
+    number=7, url="", title="", section=(), text="a & b", language="en", confidence=1.0
+)
+_TURN = Turn(question="c & d", answer="e & f")
+# For checks: each template rendered, and what has to stand in it.
+SAMPLES: Mapping[str, Callable[[], str]] = {
+    SYSTEM: lambda: system_text([_PASSAGE]),
+    REWRITE: lambda: rewrite_text("g & h", [_TURN]),
+}
+EXPECTED = {SYSTEM: ("7", "a & b"), REWRITE: ("c & d", "e & f", "g & h")}

@@ -1,0 +1,82 @@
+"""What to search for in a running chat: the question, rewritten by the chat model to stand alone.
+
+Below: followups, whose enrichment is used where the model cannot, generation. Above: writing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+
+from chats import followups
+from chats.earlier import told
+from chats.generation.base import ChatModel, Completing, Turn
+from chats.generation.errors import GenerationFailed
+from chats.generation.templates import rewrite_text
+from fastrag_site.conf import conf
+
+MAX_TOKENS = 64  # of a query
+MAX_CHARS = 240  # a longer one is no query, or was cut at its tokens
+QUESTION_CHARS = 1_000  # a longer question stands alone
+TURNS = 4
+TURN_CHARS = 600  # of a question, and of an answer
+
+_LABEL = re.compile(r"^(?:(?:search |stand-?alone )?(?:query|question)|message)\s*[:：]\s*", re.I)
+_AROUND = " \t\"'`*“”„«»「」"
+
+logger = logging.getLogger(__name__)
+
+
+async def query_for(question: str, history: Sequence[Turn], model: ChatModel) -> str:
+    """Never fails, and takes no longer than the setting allows."""
+    fallback = followups.query_for(question, history)
+    turns = told(history)[-TURNS:]
+    seconds = conf().rewrite_seconds
+    if not turns or not seconds or len(question) > QUESTION_CHARS:
+        return fallback
+    if not isinstance(model, Completing):
+        return fallback
+    text = rewrite_text(question, [_shortened(turn) for turn in turns])
+    try:
+        async with asyncio.timeout(seconds):
+            said = await model.complete([{"role": "user", "content": text}], max_tokens=MAX_TOKENS)
+    except (TimeoutError, GenerationFailed) as error:
+        logger.info("a question is searched as asked: %s", type(error).__name__)
+        return fallback
+    except Exception:
+        logger.warning("a question is searched as asked", exc_info=True)
+        return fallback
+    return usable(said, question, turns) or fallback
+
+
+def usable(said: str, question: str, turns: Sequence[Turn]) -> str:
+    """The query that a model wrote; "" where it wrote something else."""
+    lines = [line for line in map(str.strip, said.splitlines()) if line]
+    if len(lines) != 1:
+        return ""
+    query = _LABEL.sub("", lines[0].strip(_AROUND)).strip(_AROUND)
+    if not query or len(query) > MAX_CHARS or ("<" in query and "</" in query):
+        return ""
+    return query if _is_about(query, question, turns) else ""
+
+
+def _is_about(query: str, question: str, turns: Sequence[Turn]) -> bool:
+    """Whether it keeps to what was said: a query that shares no word with it was made up."""
+    words = followups.topic_words(query)
+    own = followups.topic_words(question)
+    said = own.union(*(followups.topic_words(f"{turn.question} {turn.answer}") for turn in turns))
+    return bool(words & said) and (not own or bool(words & own))
+
+
+def _shortened(turn: Turn) -> Turn:
+    return Turn(question=_cut(turn.question), answer=_cut(turn.answer))
+
+
+def _cut(text: str) -> str:
+    """Its beginning and its end, where offers stand."""
+    if len(text) <= TURN_CHARS:
+        return text
+    half = TURN_CHARS // 2
+    return f"{text[:half]} … {text[-half:]}"
