@@ -35,12 +35,12 @@ _HIDING = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)
 # The commonest: others are walked over, to the same end.
 _STYLING = ["span", "code", "em", "strong", "b", "i", "tt", "font", "kbd", "var"]
 _HEADINGS = named("h1 h2 h3 h4 h5 h6")
-_HEADING_NAMES = ":is(h1,h2,h3,h4,h5,h6) span[id]"
 _TEXT_TAGS = named("p ul ol dl table pre blockquote h1 h2 h3 h4 h5 h6")
 
 MOST = 0.5  # of the main element's text: an article with more is the content
 DENSE = 0.75  # of the text: a subtree with more is descended into
 MAX_LEVELS = 40
+NESTED = 3  # elements of a line within each other, in a heading
 MAX_CANDIDATES = 50
 
 
@@ -55,7 +55,7 @@ def simplify(body: LexborNode) -> None:
     ids = {node.mem_id for node in hidden}
     for node in [node for node in hidden if not _is_inside(node, ids)]:
         node.decompose()
-    for span in body.css(_HEADING_NAMES):
+    for span in body.css("span[id]"):
         _name_heading(span)
     body.unwrap_tags(_STYLING)
     body.merge_text_nodes()
@@ -105,11 +105,15 @@ def _is_inside(node: LexborNode, ids: set[int]) -> bool:
 
 
 def _name_heading(span: LexborNode) -> None:
-    """Its id becomes the heading's name, since the span itself is about to go."""
-    node = span.parent
-    while node is not None and node.tag not in _HEADINGS:
+    """The id of a span in or just before a heading becomes its name: the span is about to go."""
+    node = span.parent if span.first_child is not None else span.next
+    while node is not None and node.tag == "-text" and node.is_empty_text_node:
+        node = node.next
+    for _ in range(NESTED):
+        if node is None or node.tag in _HEADINGS:
+            break
         node = node.parent
-    if node is not None and not node.attributes.get("name"):
+    if node is not None and node.tag in _HEADINGS and not node.attributes.get("name"):
         node.attrs["name"] = span.attributes.get("id") or ""
 
 

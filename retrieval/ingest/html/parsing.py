@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from selectolax.lexbor import LexborHTMLParser
 
-from retrieval.ingest.base import BlockKind, Document
+from retrieval.ingest.base import Document
 from retrieval.ingest.html.content import content_root, simplify
 from retrieval.ingest.html.guard import tame
 from retrieval.ingest.html.head import read_head
@@ -23,9 +23,8 @@ def parse_html(markup: str, *, url: str, robot: str) -> Document:
     walker = Walker(root=content_root(tree, body).mem_id)
     walker.walk(body)
     blocks = tuple(walker.blocks)
-    headings = (block.text for block in blocks if block.kind is BlockKind.HEADING)
     return Document(
-        title=head.title or next((" ".join(text.split()) for text in headings), None),
+        title=head.title or walker.title,
         site_name=head.site_name,
         favicon_url=head.favicon_url,
         language=page_language(head.language, (block.text for block in blocks)),

@@ -62,6 +62,7 @@ class Walker:
     def __init__(self, *, root: int) -> None:
         self.visible: list[str] = []
         self.blocks: list[Block] = []
+        self.title: str | None = None  # the first heading of level 1, in the content or not
         self._root = root
         self._frame = Frame(kind=BlockKind.PARAGRAPH, content=False)
         self._run: list[str] = []
@@ -197,6 +198,8 @@ class Walker:
         shown = text.replace(SEAM, "").strip() if SEAM in text else text
         if not has_ink(shown):
             return
+        if self._frame.level == 1 and self.title is None:
+            self.title = " ".join(shown.split())
         self.visible.append(text if shown is text else text.replace(SEAM, "\n").strip())
         if self._frame.content and not (is_linked and _is_tool(shown)):
             self._add(shown)

@@ -94,11 +94,11 @@ def test_a_slug_keeps_letters_digits_and_underscores() -> None:
         ("---\ntitle: Plain words\n---\ntext", "Plain words"),
         ("---\nauthor: x\n---\n# Heading `code`\n", "Heading code"),
         ("# Heading\n", "Heading"),
-        ("text\n\n---\ntitle: not front matter\n---\n", "title: not front matter"),
+        ("text\n\n---\ntitle: not front matter\n---\n", None),
         ("Just text.", None),
     ],
 )
-def test_the_title_is_front_matters_else_the_first_heading(source: str, title: str | None) -> None:
+def test_the_title_is_front_matters_else_the_main_heading(source: str, title: str | None) -> None:
     assert parse_markdown(source, url=URL, robot="x").title == title
 
 

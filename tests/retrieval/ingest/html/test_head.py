@@ -16,10 +16,12 @@ TEXT = "<main><h1>The heading</h1><p>Text.</p></main>"
         ("<title></title>", TEXT, "The heading"),
         ("", TEXT, "The heading"),
         ("", "<svg><title>Drawing</title></svg><p>Text</p>", None),
+        ("", "<header><h1>Above</h1></header><main><p>Text</p></main>", "Above"),
+        ("", "<h2>Second level</h2><p>Text</p>", None),
         ("", "<p>Text</p>", None),
     ],
 )
-def test_the_title_is_the_title_element_else_the_first_heading(
+def test_the_title_is_the_title_element_else_the_main_heading(
     head: str, body: str, title: str | None
 ) -> None:
     assert page(body, head=head).title == title

@@ -112,6 +112,8 @@ def test_headings_give_the_section_path() -> None:
         '<a name="here"></a><h2>T</h2><p>x</p>',
         '<h2><a id="here"></a>T</h2><p>x</p>',
         '<h2><span class="mw-headline" id="here">T</span></h2><p>x</p>',
+        '<p>before</p><span id="here"></span>\n<h2>T</h2><p>x</p>',
+        '<h2><span id="here"></span>T</h2><p>x</p>',
         '<h2 id="other">T</h2><p id="here">x</p>',
         '<h2 id="other">T</h2><dl><dt id="here">t</dt><dd>x</dd></dl>',
         '<h2 id="other">T</h2><dl><dt><a name="here"></a>t</dt><dd><p>x</p></dd></dl>',
