@@ -13,6 +13,7 @@ from fastrag_site.conf import conf
 from retrieval.ingest.base import Document, Fetched, Skipped
 from retrieval.ingest.charset import decode
 from retrieval.ingest.html import parse_html
+from retrieval.ingest.html.xhtml import as_html
 from retrieval.ingest.markdown import parse_markdown
 from retrieval.ingest.pdf import parse_pdf
 from retrieval.ingest.text import parse_text
@@ -20,7 +21,8 @@ from retrieval.ingest.text import parse_text
 UNSUPPORTED = "unsupported media type"
 EMPTY = "empty document"
 
-HTML = frozenset({"text/html", "application/xhtml+xml"})
+XHTML = "application/xhtml+xml"
+HTML = frozenset({"text/html", XHTML})
 MARKDOWN = frozenset({"text/markdown", "text/x-markdown"})
 PDF = frozenset({"application/pdf", "application/x-pdf"})
 VAGUE = frozenset({"", "application/octet-stream", "binary/octet-stream"})
@@ -58,6 +60,8 @@ def _parse(fetched: Fetched, media_type: str) -> Document | Skipped:
     text = decode(fetched.body, fetched.charset)
     if media_type == "text/plain":
         return parse_text(text)
+    if media_type == XHTML:
+        text = as_html(text)
     robot = conf().crawl_user_agent.partition("/")[0].strip()
     read = parse_markdown if media_type in MARKDOWN else parse_html
     return read(text, url=fetched.url, robot=robot)

@@ -16,6 +16,13 @@ def test_html_is_read_as_html(media_type: str) -> None:
     assert texts(read("<p>a</p><p>b</p>", media_type=media_type)) == ["a", "b"]
 
 
+def test_elements_that_close_themselves_are_closed_where_the_document_is_xml() -> None:
+    body = (
+        '<html><head><script src="x.js"/></head><body><div hidden="hidden"/><p>a<br/>b</p></body>'
+    )
+    assert texts(read(body, media_type="application/xhtml+xml")) == ["a\nb"]
+
+
 @pytest.mark.parametrize("media_type", ["text/markdown", "text/x-markdown"])
 def test_markdown_is_read_as_rendered(media_type: str) -> None:
     assert texts(read("# A\n\n*b* `c`", media_type=media_type)) == ["A", "b c"]
