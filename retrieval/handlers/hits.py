@@ -1,4 +1,4 @@
-"""Hits as RCP carries them, with what a citation needs. Below: models, index. Above: retrieve."""
+"""Hits as RCP carries them, with what a citation needs. Below: models, index, trust. Above: retrieve."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce, Length
 from retrieval.index import dense_index
 from retrieval.ingest.fragments import directive
 from retrieval.models import Chunk, Page
+from retrieval.trust import injection_suspected
 from retrieval.types import Hit, Unit
 
 PDF_PAGE = re.compile(r"page (\d+)")  # how the parser names the sections of a PDF
@@ -93,8 +94,11 @@ def _hit(hit: Hit, page: About, start: int | None, unit: Unit) -> dict[str, Any]
             "context": " › ".join((hit.title, *hit.section)),
         },
         "citation": _citation(hit, page, start),
-        # What a key's holder gave is not a stranger's, but nobody here has checked it.
-        "trust": {"level": "untrusted" if page.name is None else "community"},
+        "trust": {
+            # What a key's holder gave is not a stranger's, but nobody here has checked it.
+            "level": "untrusted" if page.name is None else "community",
+            "injectionSuspected": injection_suspected(hit.text),
+        },
         "meta": _meta(hit, page),
     }
 
