@@ -1,4 +1,7 @@
-"""Hits as RCP carries them, with what a citation needs. Below: models, index, trust. Above: retrieve."""
+"""Hits as RCP carries them, with what a citation needs.
+
+Below: models, index, trust. Above: retrieve.
+"""
 
 from __future__ import annotations
 
