@@ -23,14 +23,17 @@ _OUTSIDE_ROLES = named(
     "navigation banner contentinfo search menu menubar toolbar dialog alertdialog tablist"
 )
 _OUTSIDE_CLASSES = named(
-    "linenos lineno linenodiv gutter line-numbers edit-link mw-editsection breadcrumb breadcrumbs "
-    "toc table-of-contents sphinxsidebar related sr-only visually-hidden skip-link"
+    "linenos lineno linenodiv gutter line-numbers edit-link breadcrumb breadcrumbs toc "
+    "table-of-contents sphinxsidebar related sr-only visually-hidden skip-link"
 )
 _TOPIC = {"contents", "topic"}  # a table of contents
 _PERMALINKS = named(
     "headerlink hash-link anchor-link anchorjs-link permalink heading-link heading-anchor "
     "header-anchor footnote-backref reversefootnote footnote-back mw-cite-backlink"
 )
+# An edit link within a heading; shown, but to search for it with the heading helps nobody.
+_EDIT = "mw-editsection"
+_MARKED = f"[hidden], [style], dialog:not([open]), .{_EDIT}"
 _HIDING = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
 # The commonest: others are walked over, to the same end.
 _STYLING = ["span", "code", "em", "strong", "b", "i", "tt", "font", "kbd", "var"]
@@ -50,8 +53,8 @@ def simplify(body: LexborNode) -> None:
     Most elements of a page are such tags; to walk over them would take most of the time.
     """
     # A body that hides itself is shown by a script once the page is loaded.
-    marked = (node for node in body.css("[hidden], [style]") if node.tag != "body")
-    hidden = [node for node in marked if _is_hidden(node.attributes)]
+    marked = (node for node in body.css(_MARKED) if node.tag != "body")
+    hidden = [node for node in marked if _is_hidden(node, node.attributes)]
     ids = {node.mem_id for node in hidden}
     for node in [node for node in hidden if not _is_inside(node, ids)]:
         node.decompose()
@@ -80,9 +83,7 @@ def is_outside(node: LexborNode, attributes: Attributes, *, root: int) -> bool:
         classes = names.split()
         if not _OUTSIDE_CLASSES.isdisjoint(classes) or _TOPIC.issubset(classes):
             return True
-    if tag == "header" or tag == "aside":
-        return not _belongs(node, root)
-    return tag == "dialog" and "open" not in attributes
+    return (tag == "header" or tag == "aside") and not _belongs(node, root)
 
 
 def is_permalink(node: LexborNode, attributes: Attributes, *, in_heading: bool) -> bool:
@@ -117,9 +118,13 @@ def _name_heading(span: LexborNode) -> None:
         node.attrs["name"] = span.attributes.get("id") or ""
 
 
-def _is_hidden(attributes: Attributes) -> bool:
+def _is_hidden(node: LexborNode, attributes: Attributes) -> bool:
     if "hidden" in attributes:
         return (attributes["hidden"] or "").lower() != "until-found"
+    if (node.tag == "dialog" and "open" not in attributes) or _EDIT in (
+        attributes.get("class") or ""
+    ):
+        return True
     return _HIDING.search(attributes.get("style") or "") is not None
 
 

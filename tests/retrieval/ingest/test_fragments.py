@@ -29,7 +29,6 @@ LONG = (
     "This passage is so long that a single term would not do, and a pair of terms has to stand "
     "for all of its many words."
 )
-SIDE = f"<h2>Another section</h2><p>{words(25, start=900)}</p>"
 
 
 @pytest.fixture(autouse=True)

@@ -141,6 +141,7 @@ def test_an_anchor_ends_with_what_it_names() -> None:
         '<a href="#t" class="anchor">§</a>',
         '<a class="hash-link" href="#t">Direct link to Title</a>',
         '<a class="anchor" href="#t"><svg><path/></svg></a>',
+        '<span class="mw-editsection">[<a href="/edit">edit</a>]</span>',
     ],
 )
 def test_permalink_marks_are_not_part_of_a_heading(link: str) -> None:
@@ -194,6 +195,7 @@ def test_boilerplate_is_visible_but_no_content(markup: str) -> None:
         "<textarea>x</textarea>",
         "<div hidden>x<p hidden>y</p></div>",
         '<div style="color:red;DISPLAY : none">x</div>',
+        "<dialog><p>x</p></dialog>",
         "<!-- x -->",
     ],
 )
