@@ -36,10 +36,14 @@ _SIGNATURE = re.compile(
     r"(?:(?:class|classmethod|staticmethod|abstractmethod|async|awaitable|coroutine|exception|final"
     r"|property|function|method|macro|static|public|const|unsigned|struct|void|bool|char|int|long"
     r"|float|double|size_t|string|func|fn|def)\s+|[A-Za-z_]\w*\s*\*+\s*)*"
-    r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)\w+)*(?:\[.*\])?(?:\s*\(.*\))?(?:\s*(?:->|→|:|=)\s*\S.*)?"
+    r"[A-Za-z_$][\w$]*(?:(?:\.|::|->)\w+)*(?:\[.*\])?(?:\s*\(.*\))?(?:\s*(?:->|→)\s*\S.*)?"
 )
+_COLONS = (":", "：")
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
 _SENTENCE_END = re.compile(r"[.!?…:;。！？：；؟।]['\"”’»)\]]*$")
+
+
+_QUESTION_END = re.compile(r"[?？؟]['\"”’»)\]]*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +71,6 @@ class Kind(Enum):
     LABEL = auto()  # another short line: a term of a glossary, a table cell, a heading
 
 
-_IN_CODE = (Kind.CODE, Kind.TERM)  # a call alone in its line looks like a signature
-
-
 def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
     """In reading order; a sentence that stands in several passages is listed once."""
     seen: set[str] = set()
@@ -84,7 +85,7 @@ def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
 
 def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
     lines = passage.text.split("\n")
-    kinds = [kind_of(line) for line in lines]
+    kinds = _kinds_of(lines)
     headings = {*passage.section, passage.title}
     term = next((name for name in passage.section[-1:] if kind_of(name) is Kind.TERM), "")
     for block, line in enumerate(lines):
@@ -96,7 +97,7 @@ def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
             continue
         sentences = [text for text in split_sentences(line) if _is_quotable(text)]
         for position, text in enumerate(sentences):
-            announces = position == len(sentences) - 1 and text[-1:] in ":："
+            announces = position == len(sentences) - 1 and text[-1:] in _COLONS
             yield Candidate(
                 passage=index,
                 block=block,
@@ -109,6 +110,19 @@ def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
                 title=passage.title,
                 language=passage.language,
             )
+
+
+def _kinds_of(lines: Sequence[str]) -> list[Kind]:
+    """A call alone in its line looks like a signature: among code, or announced, it is code."""
+    kinds: list[Kind] = []
+    announced = False
+    for line in lines:
+        kind = kind_of(line)
+        if kind is Kind.TERM and (announced or kinds[-1:] == [Kind.CODE]):
+            kind = Kind.CODE
+        kinds.append(kind)
+        announced = kind is Kind.PROSE and line.rstrip()[-1:] in _COLONS
+    return kinds
 
 
 def kind_of(line: str) -> Kind:
@@ -152,7 +166,7 @@ def _is_term(line: str) -> bool:
 
 
 def _is_quotable(sentence: str) -> bool:
-    if len(sentence) > MAX_SENTENCE_CHARS:
+    if len(sentence) > MAX_SENTENCE_CHARS or _QUESTION_END.search(sentence):
         return False
     return len(_WORD.findall(sentence)) + len(_UNSPACED.findall(sentence)) // 2 >= 3
 
@@ -160,8 +174,6 @@ def _is_quotable(sentence: str) -> bool:
 def _code_after(lines: Sequence[str], kinds: Sequence[Kind], block: int) -> str:
     """The code that stands directly after a block, cut to a few lines."""
     end = block + 1
-    while end < len(lines) and (kinds[end] in _IN_CODE or not lines[end].strip()):
+    while end < len(lines) and (kinds[end] is Kind.CODE or not lines[end].strip()):
         end += 1
-    if kinds[block + 1 : block + 2] not in ([Kind.CODE], [Kind.TERM]):
-        return ""
     return "\n".join(lines[block + 1 : end][:MAX_CODE_LINES]).rstrip()

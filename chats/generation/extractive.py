@@ -10,15 +10,20 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from chats.generation.base import Finished, Piece, Prompt, StopReason, Token, Usage
 from chats.generation.candidates import candidates_from
-from chats.generation.relevance import Similarity, choose
+from chats.generation.relevance import choose
+from chats.generation.scoring import Similarity
 from chats.generation.wording import not_found, quoted, tokens_of
-from fastrag_site.backends import load_backend
 from fastrag_site.conf import conf
-from fastrag_site.threads import in_thread
-from retrieval.embedding.base import Embedder
+from fastrag_site.threads import run_in
+from retrieval.embedding import embedder
+
+# Its own threads, and few: choosing takes processor time, and must not keep others waiting.
+_CHOOSING = ThreadPoolExecutor(2, "choose")
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +36,7 @@ class ExtractiveModel:
         self.delay = delay
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
-        text = await in_thread(answer_to, prompt)
+        text = await run_in(_CHOOSING, partial(answer_to, prompt))
         said = 0
         reason = StopReason.STOP
         for token in tokens_of(text):
@@ -59,12 +64,12 @@ def similarity_for(prompt: Prompt) -> Similarity:
     language, _ = languages.most_common(1)[0]
 
     def similarity(question: str, texts: Sequence[str]) -> list[float] | None:
-        embedder: Embedder | None = load_backend("embedder")
-        if embedder is None or not texts or embedder.weight(language) <= 0:
+        encoder = embedder()
+        if encoder is None or not texts or encoder.weight(language) <= 0:
             return None
         try:
-            passages = embedder.embed_passages(texts)
-            return [float(near) for near in passages @ embedder.embed_query(question)]
+            passages = encoder.embed_passages(texts)
+            return [float(near) for near in passages @ encoder.embed_query(question)]
         except Exception:  # words alone choose well enough
             logger.warning("sentences are chosen without the embedder", exc_info=True)
             return None

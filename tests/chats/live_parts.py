@@ -72,8 +72,11 @@ def journal(server: Server) -> int:
     return int(server.sql("select count(*) from chats_generation")[0][0])
 
 
-def answers(server: Server) -> list[tuple[str, str]]:
-    query = "select finish_reason, content from chats_message where role = 'assistant' order by id"
+def answers(server: Server, chat_id: str | None = None) -> list[tuple[str, str]]:
+    """Finish reason and text of all answers, or of those of one chat."""
+    query = "select finish_reason, content from chats_message where role = 'assistant'"
+    if chat_id is not None:
+        query += f" and chat_id = '{chat_id.replace('-', '')}'"
     return [(reason, content) for reason, content in server.sql(query)]
 
 

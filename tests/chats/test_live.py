@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -109,13 +110,13 @@ def test_who_leaves_before_the_first_token_is_answered_with_nothing(
     assert answers(server) == [("interrupted", "")]
 
 
-def test_who_leaves_in_mid_answer_keeps_what_was_said(real_server: ServerFactory) -> None:
-    server = real_server(env=env(SLOW))
-    stream = Visitor(server).ask()
+def test_who_leaves_in_mid_answer_keeps_what_was_said(slow_server: Server) -> None:
+    stream = Visitor(slow_server).ask()
+    chat_id = begun(stream).data["chat_id"]
     said = "".join(first_text(stream) for _ in range(5))
     stream.close()
-    settled(server)
-    ((reason, content),) = answers(server)
+    until(lambda: answers(slow_server, chat_id), LEAVING_SECONDS, "answer stored")
+    ((reason, content),) = answers(slow_server, chat_id)
     assert reason == "interrupted" and content.startswith(said)
 
 
@@ -146,8 +147,8 @@ def test_a_client_that_never_reads_is_bounded(real_server: ServerFactory) -> Non
         assert answers(server)[0][0] == "error"
 
 
-def test_nothing_is_left_after_a_hundred_broken_streams(real_server: ServerFactory) -> None:
-    server = real_server(env=env(SLOW, generations_per_owner=200))
+def test_nothing_is_left_after_a_hundred_broken_streams(slow_server: Server) -> None:
+    server = slow_server
     Visitor(server).with_session()
     rows, descriptors = len(answers(server)), open_databases(server)
     dice = random.Random(7)
@@ -169,22 +170,19 @@ def test_nothing_is_left_after_a_hundred_broken_streams(real_server: ServerFacto
     assert "Traceback" not in server.output() and "never retrieved" not in server.output()
 
 
-def test_who_leaves_before_the_response_exists_leaves_nothing(real_server: ServerFactory) -> None:
-    server = real_server(env=env(SLOW, generations_per_owner=200))
+def test_who_leaves_before_the_response_exists_leaves_nothing(slow_server: Server) -> None:
     dice = random.Random(7)
-    import socket
-
     body = b'{"content": "Why?"}'
     head = (
         "POST /api/chats HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     for _ in range(50):
-        with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        with socket.create_connection(("127.0.0.1", slow_server.port)) as sock:
             sock.sendall(head.encode() + body)
             time.sleep(dice.random() * 0.02)
-    until(lambda: journal(server) == 0, 2, "empty journal")
-    assert {reason for reason, _ in answers(server)} <= {"interrupted"}
+    until(lambda: journal(slow_server) == 0, 2, "empty journal")
+    assert {reason for reason, _ in answers(slow_server)} <= {"interrupted"}
 
 
 # Shutting down and crashing

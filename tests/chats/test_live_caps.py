@@ -39,20 +39,19 @@ def close(streams: list[Stream]) -> None:
         stream.close()
 
 
-def test_two_posts_to_one_chat_are_one_answer_and_one_409(real_server: ServerFactory) -> None:
-    server = real_server(env=env(SLOW))
-    visitor = Visitor(server)
+def test_two_posts_to_one_chat_are_one_answer_and_one_409(slow_server: Server) -> None:
+    visitor = Visitor(slow_server)
     with visitor.ask() as stream:
         chat_id = begun(stream).data["chat_id"]
-    until(lambda: journal(server) == 0, 2, "empty journal")
-    for _ in range(5):
+    for number in range(1, 6):
+        until(lambda: len(answers(slow_server, chat_id)) == number, 2, "answer stored")  # noqa: B023
         streams = at_once(2, lambda: visitor.ask(chat_id=chat_id))
         assert statuses(streams) == {200: 1, 409: 1}
         assert codes(streams) == {"CHAT_BUSY"}
         close(streams)
-        until(lambda: journal(server) == 0, 2, "empty journal")
-    roles = server.sql("select role from chats_message order by position")
-    assert [role for (role,) in roles] == ["user", "assistant"] * 6
+    until(lambda: journal(slow_server) == 0, 2, "empty journal")
+    messages = visitor.get(f"/api/chats/{chat_id}")["messages"]
+    assert [message["role"] for message in messages] == ["user", "assistant"] * 6
 
 
 def test_of_ten_parallel_posts_a_cap_of_three_accepts_three(real_server: ServerFactory) -> None:
