@@ -22,6 +22,7 @@ from fastrag_site import big_lists
 from fastrag_site.big_lists import ReadOnlyAdmin
 from fastrag_site.links import external_link
 from retrieval.ingest.fragments import directive
+from retrieval.selectors import suspected_pages
 from retrieval.types import Fragment
 
 NEWEST = "the newest 10,000 rows are searched"
@@ -109,7 +110,7 @@ class MessageAdmin(_Shown, ReadOnlyAdmin):
     list_filter = (FinishFilter,)
     search_fields = ("content",)
     search_help_text = f"A message id or words of its content ({NEWEST})."
-    fields = ("in_chat", *MessageInline.fields)
+    fields = ("in_chat", *MessageInline.fields, "suspects")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         light = super().get_queryset(request).defer("content", "sources")
@@ -127,6 +128,12 @@ class MessageAdmin(_Shown, ReadOnlyAdmin):
     @admin.display(description="content")
     def excerpt(self, message: Any) -> str:
         return message.start or "(empty)"
+
+    @admin.display(description="sources that give orders to models")
+    def suspects(self, message: Message) -> SafeString | str:
+        pages = suspected_pages({str(source.get("url", "")) for source in message.sources})
+        links = ((external_link(url, url),) for url in pages)
+        return format_html_join(SafeString("<br>"), "⚠ {}", links) or "–"
 
     @admin.display(description="chat")
     def in_chat(self, message: Message) -> SafeString:

@@ -27,9 +27,11 @@ from retrieval.ingest.sites import site_delete
 from retrieval.ingest.store import pages_prune
 from retrieval.models import Chunk, Embedding, Page, Site
 from retrieval.tasks import site_delete_enqueue, site_sync_enqueue
+from retrieval.trust import injection_suspected
 from retrieval.types import Fragment
 
 SEARCH_HITS = 200
+CHUNK_CHARS = 4_000  # that are looked at: nearly all chunks are shorter
 PAGES_AT_ONCE = 1_000  # a larger site is removed in the background
 
 
@@ -142,7 +144,7 @@ class PageAdmin(ReadOnlyAdmin):
 
 @admin.register(Chunk)
 class ChunkAdmin(ReadOnlyAdmin):
-    list_display = ("excerpt", "in_page", "position", "word_count", "has_vector")
+    list_display = ("excerpt", "in_page", "position", "word_count", "has_vector", "is_sound")
     list_select_related = ("page",)
     search_fields = ("text",)
     search_help_text = f"Words of the text: the {SEARCH_HITS} best chunks."
@@ -155,12 +157,14 @@ class ChunkAdmin(ReadOnlyAdmin):
         "fragment",
         "anchor",
         "has_vector",
+        "is_sound",
     )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Chunk]:
         vectors = Embedding.objects.filter(chunk=OuterRef("pk"))
         light = super().get_queryset(request).defer("text", "page__links")
-        rows: QuerySet[Chunk] = light.annotate(start=Substr("text", 1, 120), vector=Exists(vectors))
+        start = Substr("text", 1, CHUNK_CHARS)
+        rows: QuerySet[Chunk] = light.annotate(start=start, vector=Exists(vectors))
         return rows
 
     def search(self, request: HttpRequest, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
@@ -171,7 +175,12 @@ class ChunkAdmin(ReadOnlyAdmin):
 
     @admin.display(description="text")
     def excerpt(self, chunk: Any) -> str:
-        return f"{chunk.start}…"
+        return f"{chunk.start[:120]}…"
+
+    @admin.display(description="gives no orders", boolean=True)
+    def is_sound(self, chunk: Any) -> bool:
+        """Whether nothing in it reads like instructions to a language model."""
+        return not injection_suspected(chunk.start)
 
     @admin.display(description="page")
     def in_page(self, chunk: Chunk) -> SafeString:
