@@ -11,7 +11,6 @@ import asyncio
 import contextlib
 import logging
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator
 from uuid import UUID
 
@@ -22,9 +21,8 @@ from fastrag_site.conf import conf
 
 _Listener = tuple[asyncio.AbstractEventLoop, Callable[[], object]]
 
-_lock = threading.Lock()
+_changed = threading.Condition()
 _listeners: dict[UUID, _Listener] = {}
-_running = threading.Event()  # set while there are listeners
 _poller: threading.Thread | None = None
 
 logger = logging.getLogger(__name__)
@@ -33,9 +31,9 @@ logger = logging.getLogger(__name__)
 @contextlib.contextmanager
 def told(message_id: UUID, callback: Callable[[], object]) -> Iterator[None]:
     """Within: `callback` runs once, in this event loop, when the answer is no longer wanted."""
-    with _lock:
+    with _changed:
         _listeners[message_id] = (asyncio.get_running_loop(), callback)
-        _running.set()
+        _changed.notify_all()
         _start_poller()
     try:
         yield
@@ -61,10 +59,9 @@ def unwanted(message_ids: Collection[UUID]) -> set[UUID]:
 
 
 def _take(message_id: UUID) -> _Listener | None:
-    with _lock:
+    with _changed:
         listener = _listeners.pop(message_id, None)
-        if not _listeners:
-            _running.clear()
+        _changed.notify_all()
         return listener
 
 
@@ -76,12 +73,8 @@ def _start_poller() -> None:
 
 
 def _poll() -> None:
-    while _running.wait():
-        time.sleep(conf().stop_poll_seconds)
-        with _lock:
-            message_ids = tuple(_listeners)
-        if not message_ids:
-            continue
+    while True:
+        message_ids = _due()
         try:
             for message_id in unwanted(message_ids):
                 stop_here(message_id)
@@ -89,3 +82,12 @@ def _poll() -> None:
             logger.warning("requests to stop were not looked for", exc_info=True)
         finally:
             connections.close_all()
+
+
+def _due() -> tuple[UUID, ...]:
+    """The answers that run, after the pause between two looks; waits while there are none."""
+    with _changed:
+        while True:
+            _changed.wait_for(lambda: _listeners)
+            if not _changed.wait_for(lambda: not _listeners, conf().stop_poll_seconds):
+                return tuple(_listeners)
