@@ -17,7 +17,8 @@ from chats.events import Failure, FinishReason
 from chats.generation.base import Turn, Usage
 from chats.ids import uuid7
 from chats.models import Chat, Generation, Message
-from chats.services import Exchange, Outcome
+from chats.services import Exchange
+from chats.storing import Outcome
 from fastrag_site.errors import ChatBusy, ChatFull, ChatLimit, ChatNotFound, TooManyGenerations
 from fastrag_site.owners import Owner
 from tests.factories import ChatFactory, GenerationFactory, exchange
@@ -106,7 +107,7 @@ def test_the_history_is_what_was_said_in_this_chat() -> None:
     history = ask(chat_id=chat.id).history
     assert history == tuple(
         Turn(question=question, answer=answer)
-        for question, answer in zip(contents[10::2], contents[11::2], strict=True)
+        for question, answer in zip(contents[0::2], contents[1::2], strict=True)
     )
 
 
