@@ -9,6 +9,7 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 
+from django.conf import settings
 from django.core.signals import setting_changed
 
 from fastrag_site.conf import conf
@@ -24,7 +25,6 @@ from retrieval.handlers.retrieve import retrieve
 from retrieval.rcp.transports.http import HttpEndpoint
 
 NAME = "fastrag-site"
-VERSION = "0.1.0"
 HANDLERS = {
     "retrieve": retrieve,
     "embed": embed,
@@ -86,7 +86,7 @@ def _server(*, message_bytes: int) -> rcp.Server:
         keepalive_seconds=NEVER,
     )
     server = rcp.Server(limits=limits)
-    server.set_info(NAME, VERSION)
+    server.set_info(NAME, settings.SPECTACULAR_SETTINGS["VERSION"])
     for method, handler in HANDLERS.items():
         server.stream(method, contained(handler))
     return server
