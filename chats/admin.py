@@ -1,6 +1,6 @@
 """The admin of conversations, to read: chats with their messages, and running answers.
 
-Below: models. Above: the admin site.
+Below: models, usage. Above: the admin site.
 """
 
 from __future__ import annotations
@@ -10,14 +10,17 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.db.models.functions import Substr
 from django.http import HttpRequest
-from django.urls import reverse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from chats.models import Chat, Generation, Message
+from chats.models import Chat, Feedback, Generation, Message
+from chats.usage import RANGES, total_of, usage_by_day
 from fastrag_site import big_lists
 from fastrag_site.big_lists import ReadOnlyAdmin
 from fastrag_site.links import external_link
@@ -51,14 +54,33 @@ class _Shown:
         parts = ((first, "ms to the first token"), (whole, "ms in all"))
         return ", ".join(f"{value} {label}" for value, label in parts if value is not None) or "–"
 
+    @admin.display(description="tokens")
+    def tokens(self, message: Message) -> str:
+        if message.prompt_tokens is None or message.completion_tokens is None:
+            return "–"
+        return f"{message.prompt_tokens} read, {message.completion_tokens} written"
+
+    @admin.display(description="feedback")
+    def rated(self, message: Message) -> str:
+        feedback: Feedback | None = getattr(message, "feedback", None)
+        if feedback is None:
+            return "–"
+        return f"{feedback.rating}: {feedback.comment}" if feedback.comment else feedback.rating
+
 
 class MessageInline(_Shown, admin.StackedInline[Message, Chat]):
     model = Message
     extra = 0
     can_delete = False
-    ordering = ("position",)
-    fields = ("role", "full_content", "outcome", "cited", "model", "timings", "created_at")
+    ordering = ("position", "-is_current", "-created_at")
+    fields = (
+        *("role", "is_current", "full_content", "outcome", "cited", "rated"),
+        *("model", "tokens", "timings", "created_at"),
+    )
     readonly_fields = fields
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        return super().get_queryset(request).select_related("feedback")
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -106,11 +128,36 @@ class FinishFilter(admin.SimpleListFilter):
 
 @admin.register(Message)
 class MessageAdmin(_Shown, ReadOnlyAdmin):
-    list_display = ("excerpt", "role", "outcome", "model", "timings", "created_at", "in_chat")
+    list_display = (
+        *("excerpt", "role", "outcome", "rated", "model", "tokens", "timings"),
+        *("created_at", "in_chat"),
+    )
+    list_select_related = ("feedback",)
     list_filter = (FinishFilter,)
     search_fields = ("content",)
     search_help_text = f"A message id or words of its content ({NEWEST})."
     fields = ("in_chat", *MessageInline.fields, "suspects")
+
+    def get_urls(self) -> list[URLPattern]:
+        usage = self.admin_site.admin_view(self.usage_view)
+        return [path("usage/", usage, name="chats_message_usage"), *super().get_urls()]
+
+    def usage_view(self, request: HttpRequest) -> TemplateResponse:
+        """What answers cost, by day."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        asked = request.GET.get("days", "")
+        days = next((days for days in RANGES if str(days) == asked), RANGES[1])
+        rows = usage_by_day(days)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Usage by day",
+            "days": days,
+            "ranges": RANGES,
+            "rows": rows,
+            "total": total_of(rows),
+        }
+        return TemplateResponse(request, "admin/chats/message/usage.html", context)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
         light = super().get_queryset(request).defer("content", "sources")

@@ -72,10 +72,18 @@ class Message(models.Model):
             ),
         )
         indexes = (
+            # All that the totals by day read, so that they read the index alone.
             models.Index(
-                fields=("created_at",),
-                condition=models.Q(role="assistant"),
-                name="message_answered",
+                fields=(
+                    "role",
+                    "created_at",
+                    "finish_reason",
+                    "prompt_tokens",
+                    "completion_tokens",
+                    "first_token_ms",
+                    "duration_ms",
+                ),
+                name="message_usage",
             ),
         )
 
