@@ -14,6 +14,8 @@ from chats.models import Chat, Generation, Message
 from fastrag_site.errors import ChatNotFound, MessageNotFound, NotFound
 from fastrag_site.owners import Owner
 
+SEARCH_WORDS = 8  # further ones are not looked for
+
 
 def chat_id_from(text: str) -> UUID:
     """A chat id as a path holds it. Raises ChatNotFound when it cannot be one."""
@@ -52,11 +54,11 @@ def chat_expect(*, owner: Owner, chat_id: UUID) -> None:
 
 
 def chats_of(*, owner: Owner, search: str = "") -> QuerySet[Chat]:
-    """Newest activity first; with `search`, those whose title or a message holds the text."""
+    """Newest activity first; with `search`, those where each word is in the title or a message."""
     chats = Chat.objects.filter(**owner.fields())
-    if search:
-        said = Message.objects.filter(_holds("content", search), chat=OuterRef("pk"))
-        chats = chats.filter(_holds("title", search) | Exists(said))
+    for word in search.split()[:SEARCH_WORDS]:
+        said = Message.objects.filter(_holds("content", word), chat=OuterRef("pk"))
+        chats = chats.filter(_holds("title", word) | Exists(said))
     return chats.order_by("-active_at", "-id")
 
 

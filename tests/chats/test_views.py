@@ -140,6 +140,14 @@ REQUESTS = [
     ("delete", "", None),
     ("post", "/messages", {"content": "Why?"}),
     ("post", "/messages", {"content": ""}),
+    ("post", "/stop", None),
+    ("get", "/export", None),
+    ("get", "/export?as=pdf", None),
+    ("post", f"/messages/{uuid7()}/regenerate", None),
+    ("post", "/messages/nonsense/regenerate", None),
+    ("put", f"/messages/{uuid7()}/feedback", {"rating": "up"}),
+    ("put", f"/messages/{uuid7()}/feedback", {"rating": "sideways"}),
+    ("delete", f"/messages/{uuid7()}/feedback", None),
 ]
 
 
@@ -222,6 +230,23 @@ def test_the_list_can_be_searched(ann: Client) -> None:
     exchange(by_content, 0, content="über all")
     found = ann.get("/api/chats", {"search": "ÜBER"}).json()["results"]
     assert [chat["id"] for chat in found] == [str(by_content.id), str(by_title.id)]
+
+
+def test_a_search_finds_chats_that_hold_each_word_somewhere(ann: Client) -> None:
+    both, one = ChatFactory(title="Tides"), ChatFactory(title="Tides")
+    exchange(both, 0)
+    exchange(both, 2, content="It is the moon, to 100%.")
+    exchange(one, 0, content="No such thing.")
+    exchange(ChatFactory(session_key="another", title="Tides"), 0, content="The moon.")
+
+    def found(search: str) -> list[str]:
+        results = ann.get("/api/chats", {"search": search}).json()["results"]
+        return [chat["id"] for chat in results]
+
+    assert found("tides") == [str(one.id), str(both.id)]
+    assert found("moon  TIDES") == [str(both.id)]
+    assert found("100%") == [str(both.id)] and found("%") == [str(both.id)]
+    assert found("tides sun") == found("mo_n") == []
 
 
 @pytest.mark.parametrize("query", ["search=a%00b", "search=" + "x" * 201, "cursor=nonsense"])
