@@ -36,3 +36,13 @@ class Embedder(Protocol):
     def weight(self, language: str) -> float:
         """How far the dense leg counts for a language ("" unknown), from 0 to 1, its full share."""
         ...
+
+
+def cosine_range(model: Embedder) -> tuple[float, float] | None:
+    """What the model's cosines mean, by its optional attribute of this name.
+
+    Two cosines of the best passage: for questions that no page answers, and that a page does. None
+    where nobody has measured them: confidence then goes by words alone.
+    """
+    found: tuple[float, float] | None = getattr(model, "cosine_range", None)
+    return found

@@ -19,6 +19,7 @@ from retrieval.embedding.bert import BertEncoder
 from retrieval.embedding.errors import EmbedderUnavailable
 from retrieval.embedding.weights import CHECKSUMS, sha256, verified_folder
 
+COSINES = (0.2, 0.6)  # of all-MiniLM-L6-v2, measured by benchmarks/confidence.py
 ARITHMETIC = "int8-1"  # part of the identity: vectors of another recipe are stale
 
 
@@ -32,7 +33,7 @@ class MiniLMEmbedder:
     """OPTIONS: `path` of a folder (config.json, vocab.txt, model.safetensors) instead of the
 
     packaged weights; `languages` for which it counts; prefixes that the model wants before a
-    query or a passage; `max_tokens` of a passage.
+    query or a passage; `max_tokens` of a passage; `cosine_range`, see base.
     """
 
     def __init__(
@@ -43,12 +44,14 @@ class MiniLMEmbedder:
         query_prefix: str = "",
         passage_prefix: str = "",
         max_tokens: int | None = None,
+        cosine_range: tuple[float, float] | None = None,
     ) -> None:
         self._path = None if path is None else Path(path)
         self._languages = frozenset(languages)
         self._query_prefix = query_prefix
         self._passage_prefix = passage_prefix
         self._max_tokens = max_tokens
+        self.cosine_range = cosine_range or (COSINES if path is None else None)
         self._lock = threading.Lock()
         self._cached: _Loaded | None = None
 

@@ -25,7 +25,7 @@ class OpenAIEmbedder:
     """OPTIONS: `languages` None counts for every language; `seconds` of silence to bear;
 
     `max_chars` of a text that is sent; `dimensions` where the model lets one choose; prefixes that
-    the model wants before a query or a passage.
+    the model wants before a query or a passage; `cosine_range`, see base.
     """
 
     def __init__(
@@ -42,10 +42,12 @@ class OpenAIEmbedder:
         max_chars: int = 8_000,
         query_prefix: str = "",
         passage_prefix: str = "",
+        cosine_range: tuple[float, float] | None = None,
     ) -> None:
         self.identity = "/".join(
             part for part in (model, str(dimensions or ""), passage_prefix) if part
         )[:200]
+        self.cosine_range = cosine_range
         self._model = model
         self._languages = None if languages is None else frozenset(languages)
         self._dimensions = dimensions

@@ -23,6 +23,7 @@ _WORDS = {
         isnt arent wasnt werent dont doesnt didnt cant cannot couldnt shouldnt wont wouldnt
         havent hasnt hadnt mustnt neednt lets thats whats wheres whos hows theres please
         get got let make made use used using want way work
+        tell thank thanks hello hi hey
         """,
     "es": """
         el la los las lo un una unos unas al del de a ante bajo con contra desde durante en entre

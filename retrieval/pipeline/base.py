@@ -16,6 +16,8 @@ class Prepared:
     language: str
     alpha: float
     candidate_k: int
+    # What the embedder's cosines mean for this language, None where they mean nothing.
+    cosine_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

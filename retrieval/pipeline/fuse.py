@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from statistics import fmean
 
 from retrieval.pipeline.base import Candidate, Prepared, Recalled
 from retrieval.rcp.fusion import Ranking, rank_convex, rank_rrf, rank_weighted
@@ -39,17 +40,20 @@ def _fused(prepared: Prepared, recalled: Recalled) -> list[tuple[int, float]]:
 
 
 def _filled(recalled: Recalled) -> dict[str, Ranking[int]]:
-    """Both legs' scores of every candidate: the 101st of a leg is no stranger to it."""
+    """Both legs' scores of every candidate: the 101st of a leg is no stranger to it.
+
+    A chunk whose vector is still to come counts as an average one.
+    """
     candidates = recalled.candidates.values()
-    return {
-        "dense": _descending((one.chunk_id, one.dense) for one in candidates),
-        "sparse": _descending((one.chunk_id, one.sparse) for one in candidates),
-    }
+    known = [one.dense for one in candidates if one.dense is not None]
+    average = fmean(known) if known else 0.0
+    dense = [(one.chunk_id, average if one.dense is None else one.dense) for one in candidates]
+    sparse = [(one.chunk_id, one.sparse) for one in candidates if one.sparse is not None]
+    return {"dense": _descending(dense if known else ()), "sparse": _descending(sparse)}
 
 
-def _descending(pairs: Iterable[tuple[int, float | None]]) -> Ranking[int]:
-    known = [(id_, score) for id_, score in pairs if score is not None]
-    return sorted(known, key=lambda pair: (-pair[1], pair[0]))
+def _descending(pairs: Iterable[tuple[int, float]]) -> Ranking[int]:
+    return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
 
 
 def best_of_pages(candidates: Iterable[Candidate]) -> Iterable[Candidate]:

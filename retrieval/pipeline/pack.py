@@ -75,6 +75,6 @@ def _hit(prepared: Prepared, chunk: Chunk, candidate: Candidate) -> Hit:
         text=chunk.text,
         fragment=fragment,
         score=candidate.score,
-        confidence=confidence(candidate, prepared.language),
+        confidence=confidence(candidate, prepared),
         scores=Scores(dense=candidate.dense, sparse=candidate.sparse, rerank=candidate.rerank),
     )

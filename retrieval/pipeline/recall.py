@@ -68,6 +68,11 @@ def _lexical(prepared: Prepared, allowed: ChunkIds | None) -> _Leg:
     return _Leg(ranking, _top(ranking, prepared, allowed))
 
 
+def _lexical_scores(prepared: Prepared, chunk_ids: Sequence[int]) -> dict[int, Scored]:
+    """Also where words do not rank: confidence needs to know what they cover."""
+    return _Leg(sparse_index().rank(prepared.text, language="")).scores(chunk_ids)
+
+
 def _embed(text: str) -> Vector:
     model = embedder()
     if model is None:
@@ -117,13 +122,14 @@ def _recalled(prepared: Prepared, sparse: _Leg, dense: _Leg, notes: Sequence[str
     ids = list(dict.fromkeys(one.chunk_id for one in (*sparse.top, *dense.top)))
     pages = dict(Chunk.objects.filter(pk__in=ids).values_list("pk", "page_id"))
     words, cosines = sparse.scores(ids), dense.scores(ids)
+    coverage = words or _lexical_scores(prepared, ids)
     candidates = {
         id_: Candidate(
             chunk_id=id_,
             page_id=pages[id_],
             dense=cosines[id_].score if id_ in cosines else None,
             sparse=words[id_].score if id_ in words else None,
-            coverage=words[id_].coverage if id_ in words else 0.0,
+            coverage=coverage[id_].coverage if id_ in coverage else 0.0,
         )
         for id_ in ids
         if id_ in pages

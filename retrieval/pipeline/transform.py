@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from fastrag_site.conf import conf
 from retrieval.embedding import embedder
+from retrieval.embedding.base import Embedder, cosine_range
 from retrieval.index.analysis import DEFAULT_LANGUAGE, query_terms, spoken_language
 from retrieval.index.words import forms
 from retrieval.ingest.language import guess
@@ -28,13 +29,15 @@ def transform(query: Query, *, indexed: Sequence[str]) -> Prepared | None:
     if not query_terms(text, indexed):
         return None
     language = query_language(text, indexed)
+    model = None if query.mode is Mode.SPARSE else embedder()
     k = max(1, min(query.k, conf().search_max_k))
     return Prepared(
         query=query,
         text=text,
         language=language,
-        alpha=_alpha(query, language),
+        alpha=_alpha(query, model, language),
         candidate_k=max(k + len(query.exclude), query.candidate_k or conf().candidate_k),
+        cosine_range=cosine_range(model) if model and model.weight(language) else None,
     )
 
 
@@ -47,10 +50,9 @@ def query_language(text: str, indexed: Sequence[str]) -> str:
     return spoken_language(forms(text, query=True), list(candidates))
 
 
-def _alpha(query: Query, language: str) -> float:
+def _alpha(query: Query, model: Embedder | None, language: str) -> float:
     if query.mode is Mode.DENSE:
         return 1.0
-    model = None if query.mode is Mode.SPARSE else embedder()
     if model is None:
         return 0.0
     if query.fusion.alpha is not None:
