@@ -60,7 +60,7 @@ def main() -> None:
         first = first_sync(address, vectors=not options.no_vectors)
         asked = [ask(one, address) for one in questions]
         report_questions(asked)
-        second_sync(address, first)
+        second_sync(address, first, vectors=not options.no_vectors)
         report_memory()
 
 
@@ -117,12 +117,15 @@ def first_sync(address: str, *, vectors: bool) -> float:
     from retrieval.ingest import sync
     from retrieval.ingest.vectorise import vectors_fill
 
+    before = time.process_time()
     summary = sync([address], vectors=False)
+    spent = time.process_time() - before
     (site,) = summary.sites
     print(f"first sync: {line(summary)}")
     for reason, count in site.skipped.items():
         print(f"  skipped {count}: {reason}, such as {site.examples[reason][0]}")
-    print(f"  searchable by BM25: {site.new} pages, {site.new / summary.seconds:.1f} pages/s")
+    rate = site.new / summary.seconds
+    print(f"  searchable by BM25: {rate:.1f} pages/s; {spent:.1f} s of this process at work")
     seconds = summary.seconds
     if vectors:
         started = time.monotonic()
@@ -140,10 +143,10 @@ def show_vectors(progress: Any) -> None:
         print(f"\r{progress.done}/{progress.total}", end="", file=sys.stderr)
 
 
-def second_sync(address: str, first: float) -> None:
+def second_sync(address: str, first: float, *, vectors: bool) -> None:
     from retrieval.ingest import sync
 
-    summary = sync([address])
+    summary = sync([address], vectors=vectors)
     share = summary.seconds / first
     print(f"second sync: {line(summary)}")
     print(f"  {summary.embedded} embeddings computed; {share:.1%} of the first run's time")
