@@ -1,7 +1,7 @@
 """What models are told, rendered from templates/chats/prompts, which an owner can replace.
 
-Below: the template files. Above: openai_compatible.messages, rewriting, checks. What comes from
-pages or readers stands between marks that it cannot close: it is data.
+Below: the template files. Above: openai_compatible.messages, rewriting, titling, checks. What comes
+from pages or readers stands between marks that it cannot close: it is data.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from chats.generation.base import Passage, Turn
 
 SYSTEM = "chats/prompts/system.txt"
 REWRITE = "chats/prompts/rewrite.txt"
+TITLE = "chats/prompts/title.txt"
 
 _MARK = re.compile(r"<(?=\s*/?\s*(?:passages?|conversation|message)\b)", re.IGNORECASE)
 
@@ -41,6 +42,11 @@ def system_text(passages: Sequence[Passage]) -> str:
 def rewrite_text(question: str, turns: Sequence[Turn]) -> str:
     shown = [Turn(question=quoted(one.question), answer=quoted(one.answer)) for one in turns]
     return render_to_string(REWRITE, {"question": quoted(question), "turns": shown}).strip()
+
+
+def title_text(question: str, answer: str) -> str:
+    told = {"question": quoted(question), "answer": quoted(answer)}
+    return render_to_string(TITLE, told).strip()
 
 
 def quoted(text: str) -> str:
@@ -72,5 +78,10 @@ _TURN = Turn(question="c & d", answer="e & f")
 SAMPLES: Mapping[str, Callable[[], str]] = {
     SYSTEM: lambda: system_text([_PASSAGE]),
     REWRITE: lambda: rewrite_text("g & h", [_TURN]),
+    TITLE: lambda: title_text("g & h", "e & f"),
 }
-EXPECTED = {SYSTEM: ("7", "a & b"), REWRITE: ("c & d", "e & f", "g & h")}
+EXPECTED = {
+    SYSTEM: ("7", "a & b"),
+    REWRITE: ("c & d", "e & f", "g & h"),
+    TITLE: ("g & h", "e & f"),
+}
