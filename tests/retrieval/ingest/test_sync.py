@@ -95,7 +95,7 @@ def test_an_unchanged_page_is_not_parsed_and_not_embedded(
     web.put("", html("Home", "Apples are sweet."), etag=etag)
     run(vectors=True)
     embedded.clear()
-    monkeypatch.setattr("retrieval.ingest.run.parse", None)  # a call would raise
+    monkeypatch.setattr("retrieval.ingest.reading.parse", None)  # a call would raise
     summary = sync([SITE])
     assert (summary.sites[0].unchanged, summary.sites[0].changed) == (1, 0)
     assert (summary.embedded, embedded) == (0, [])
@@ -221,7 +221,7 @@ def test_a_page_that_cannot_be_read_does_not_stop_the_others(
 
     web.put("", html("Home", "Apples are sweet."))
     run()
-    monkeypatch.setattr("retrieval.ingest.run.parse", broken)
+    monkeypatch.setattr("retrieval.ingest.reading.parse", broken)
     web.put("", html("Home", "Apples are sour."))
     summary = run()
     assert (summary.failure, sum(summary.skipped.values())) == (None, 1)

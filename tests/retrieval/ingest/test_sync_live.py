@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,7 +17,7 @@ from retrieval.ingest import sync
 from retrieval.ingest.summary import Summary
 from retrieval.models import Page
 from tests.live import ROOT, ServerFactory, copied, environment, until
-from tests.retrieval.ingest.crawl.conftest import Handler, Routes, serving
+from tests.retrieval.ingest.crawl.conftest import Handler, Routes, alive, serving
 from tests.retrieval.ingest.crawl.conftest import Page as Answer
 from tests.retrieval.ingest.sync_support import html
 
@@ -89,6 +87,11 @@ def command(var_dir: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
+def children_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
+
+
 def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 0, errors
@@ -111,8 +114,10 @@ def test_a_sync_killed_half_way_leaves_the_index_whole_and_the_next_continues(
         server.routes["/p69"] = hangs
         killed = command(var_dir, server.url())
         assert reached.wait(30)
-        os.killpg(killed.pid, signal.SIGKILL)
+        children = children_of(killed.pid)
+        killed.kill()
         killed.communicate()
+        until(lambda: not any(map(alive, children)), 10, "end of the crawler and the reader")
 
         server.routes["/p69"] = whole
         summary = finished(command(var_dir))
