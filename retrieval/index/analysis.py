@@ -17,10 +17,12 @@ from itertools import islice
 import regex
 import Stemmer
 
-from retrieval.index.stopwords import stop_words
+from retrieval.index.stopwords import TOLD_BY_WORDS, stop_words
 from retrieval.index.words import MAX_FORM, Form, counted_forms, forms
 
-DEFAULT_LANGUAGE = "en"  # of text that does not say; only its Latin letters are touched by stemming
+DEFAULT_LANGUAGE = "en"  # of text that does not say, nor show by its small words
+SAMPLE_FORMS = 1_000  # that are looked at to tell a language
+TELLING_WORDS = 4  # fewer stop words tell nothing
 MAX_QUERY_FORMS = 1_000  # that are read of it
 MAX_QUERY_TERMS = 200  # that are looked for
 MAX_LANGUAGES = 6  # whose stems a query is expanded to
@@ -80,6 +82,15 @@ def spoken_language(said: Iterable[Form], languages: Sequence[str]) -> str:
     texts = [form.text for form in said]
     votes = {language: sum(t in stop_words(language) for t in texts) for language in languages}
     return max(languages, key=lambda language: votes[language])
+
+
+def written_language(text: str) -> str:
+    """The language of a document that declares none: by its stop words, if they are clear."""
+    said = [form.text for form in islice(forms(text), SAMPLE_FORMS)]
+    votes = {name: sum(word in stop_words(name) for word in said) for name in TOLD_BY_WORDS}
+    best = max(votes, key=lambda name: votes[name])
+    clear = votes[best] >= max(TELLING_WORDS, 1.2 * votes[DEFAULT_LANGUAGE])
+    return best if clear else DEFAULT_LANGUAGE
 
 
 @lru_cache(maxsize=200_000)

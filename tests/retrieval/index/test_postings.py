@@ -134,6 +134,14 @@ def test_pages_of_several_languages_are_found_by_one_query(add: Add, index: Post
     assert set(index.languages()) == {"es", "en"}
 
 
+def test_a_page_without_a_declared_language_is_stemmed_in_the_one_it_is_written_in(
+    add: Add, index: PostingsIndex
+) -> None:
+    add("Las casas que se ven en la foto son de los abuelos", language="")
+    assert index.languages() == ("es",)
+    assert len(found(index, "casa")) == 1
+
+
 # Writing
 
 
