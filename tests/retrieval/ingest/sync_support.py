@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.embedding.errors import EmbedderUnavailable
 from retrieval.ingest.base import CrawlEnd, CrawlRequest, Fetched, Skipped
 
 SITE = "https://docs.example/"
@@ -91,8 +92,11 @@ class CountingEmbedder:
     identity = "counting-1"
     dimension = 8
     embedded: ClassVar[list[str]] = []
+    is_out: ClassVar[bool] = False
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.is_out:
+            raise EmbedderUnavailable("the weights are missing")
         self.embedded.extend(texts)
         return np.stack([self.embed_query(text) for text in texts])
 

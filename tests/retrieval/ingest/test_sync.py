@@ -88,6 +88,18 @@ def test_only_changed_chunks_are_embedded_again(web: Web, embedded: list[str]) -
     assert Embedding.objects.count() == Chunk.objects.count()
 
 
+def test_a_missing_embedder_is_a_note_and_the_next_sync_fills_in(
+    web: Web, embedded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.put("", html("Home", "Apples are sweet."), etag='"1"')
+    monkeypatch.setattr(CountingEmbedder, "is_out", True)
+    summary = sync([SITE])
+    assert (summary.failed, summary.embedded, found("apples")) == (False, 0, {""})
+    assert "the weights are missing" in summary.notes[0]
+    monkeypatch.setattr(CountingEmbedder, "is_out", False)
+    assert (sync([SITE]).embedded, len(embedded)) == (1, 1)
+
+
 @pytest.mark.parametrize("etag", ['"1"', ""], ids=["not modified", "equal content"])
 def test_an_unchanged_page_is_not_parsed_and_not_embedded(
     web: Web, embedded: list[str], monkeypatch: pytest.MonkeyPatch, etag: str
