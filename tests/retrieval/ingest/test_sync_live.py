@@ -19,7 +19,10 @@ from retrieval.models import Page
 from tests.live import ROOT, ServerFactory, copied, environment, until
 from tests.retrieval.ingest.crawl.conftest import Handler, Routes, alive, serving
 from tests.retrieval.ingest.crawl.conftest import Page as Answer
+from tests.retrieval.ingest.pdf_files import pdf, scanned_pdf
 from tests.retrieval.ingest.sync_support import html
+
+PDF = "application/pdf"
 
 
 def conditional(body: str, etag: str) -> Any:
@@ -73,6 +76,26 @@ def test_an_unchanged_site_costs_one_conditional_request_a_page(settings: LazySe
         assert third.skipped == {"answered 404": 1}
         kept = before & set(chunks.all())
         assert kept, "unchanged chunks of a changed page keep their rows"
+
+
+@pytest.mark.django_db
+def test_a_pdf_inherits_from_the_page_that_links_to_it(settings: LazySettings) -> None:
+    settings.FASTRAG = {**settings.FASTRAG, "EMBEDDER": None}
+    head = '<meta property="og:site_name" content="Orchard"><link rel="icon" href="/i.png">'
+    documents = {
+        "/a.pdf": Answer(pdf(["Apples grow in the orchard behind the house."]), type=PDF),
+        "/scan.pdf": Answer(scanned_pdf(), type=PDF),
+    }
+    home = Answer(html("Home", "Welcome.", head=head, links=list(documents)))
+    with serving({"/": home, **documents}) as server:
+        (summary,) = sync([server.url()]).sites
+        page = Page.objects.get(url=server.url("/a.pdf"))
+        assert (page.site_name, page.favicon_url) == ("Orchard", server.url("/i.png"))
+        assert "orchard behind the house" in page.chunks.get().text
+        scan = Page.objects.get(url=server.url("/scan.pdf"))
+        assert not scan.chunks.exists()
+        assert summary.skipped == {scan.note: 1}
+        assert (summary.new, sync([server.url()]).sites[0].skipped) == (2, {scan.note: 1})
 
 
 def command(var_dir: Path, *arguments: str) -> subprocess.Popen[str]:
