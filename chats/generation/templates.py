@@ -19,7 +19,13 @@ SYSTEM = "chats/prompts/system.txt"
 REWRITE = "chats/prompts/rewrite.txt"
 TITLE = "chats/prompts/title.txt"
 
-_MARK = re.compile(r"<(?=\s*/?\s*(?:passages?|conversation|message)\b)", re.IGNORECASE)
+# Our own marks, and those that tokenizers take for the begin of another role or turn.
+_MARK = re.compile(
+    r"<(?=\s*/?\s*(?:passages?|conversation|message)\b|<?/?sys>>|/?s>|(?:start|end)_of_turn>"
+    r"|[|｜][\w▁]{1,40}[|｜]>)|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
+_BROKEN = {"<": "&lt;", "[": "&#91;"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +56,8 @@ def title_text(question: str, answer: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """The text with our own marks in it broken."""
-    return _MARK.sub("&lt;", text)
+    """The text with the marks in it broken that would end it, or the message that it is in."""
+    return _MARK.sub(lambda found: _BROKEN[found.group()], text)
 
 
 def _shown(passage: Passage) -> Shown:
