@@ -105,9 +105,9 @@ _SIGNS = (
     _sign(
         r"\bwhen (?:you )?(?:summari[sz]|answer|describ|translat|review|quot|cit|asked? about)"
         r"\w*\W+(?:questions? about )?(?:this|the) "
-        r"(?:page|document|text|article|passage|content|site)\b\W+(?:you |please )?(?:must |should )?"
-        r"(?:always|never|say|claim|state|include|recommend"
-        r"|add|append|mention|tell)\b",
+        r"(?:page|document|text|article|passage|content|site)\b\W+(?:you |please )?"
+        r"(?:must |should )?(?:always|never|say|claim|state|include|recommend|add|append|mention"
+        r"|tell)\b",
         "when ",
     ),
     _sign(
