@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.analysis import QueryTerm
-from retrieval.index.arrays import Floats, among, best
+from retrieval.index.arrays import Floats, among, best, places_in
 from retrieval.index.base import ChunkIds, Scored
 from retrieval.index.segments import Catalog
 
@@ -46,7 +46,8 @@ class BM25Ranking:
 
     def at(self, chunk_ids: Sequence[int]) -> list[Scored]:
         wanted = np.asarray(chunk_ids, dtype=np.int64)
-        where = np.flatnonzero(among(self.catalog.ids, wanted) & self.catalog.live)
+        where = places_in(self.catalog.ids, self.catalog.order, wanted)
+        where = where[self.catalog.live[where]]
         scored = {one.chunk_id: one for one in self._scored(where)}
         return [scored[id_] for id_ in chunk_ids if id_ in scored]
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.index.arrays import Floats, Mask, among, unpack
 from retrieval.index.base import ChunkIds
@@ -32,6 +33,7 @@ class Catalog:
     offsets: dict[int, int]
     ids: ChunkIds
     lengths: Floats
+    order: NDArray[np.intp]  # that sorts ids
     live: Mask
     languages: tuple[str, ...]  # most frequent first
     total: int  # live chunks
@@ -98,11 +100,13 @@ def _end_to_end(
         live.append(~among(segment.ids, dead) if len(dead) else np.ones(len(segment.ids), bool))
         spoken.update(languages)
     segments = [segment for _, segment, _, _ in parts]
+    ids = np.concatenate([part.ids for part in segments] or [np.empty(0, np.int64)])
     return _counted(
         Catalog(
             version=version,
             offsets=offsets,
-            ids=np.concatenate([part.ids for part in segments] or [np.empty(0, np.int64)]),
+            ids=ids,
+            order=np.argsort(ids, kind="stable"),
             lengths=np.concatenate(
                 [part.lengths for part in segments] or [np.empty(0, np.float32)]
             ),

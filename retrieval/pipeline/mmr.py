@@ -20,12 +20,12 @@ from retrieval.pipeline.base import Candidate
 Similarity = NDArray[np.float32]  # (n, n), 0.0 nothing in common to 1.0 the same
 SAME_COSINE = 0.85
 SAME_WORDS = 0.5  # share of the words of both
-POOL = 3  # candidates looked at for each that is chosen
+POOL, SMALLEST_POOL = 2, 20  # candidates looked at for each that is chosen, and at least
 
 
 def diversify(candidates: Sequence[Candidate], *, k: int, weight: float) -> list[Candidate]:
     """k of the candidates, by score. `weight` of relevance against novelty: 1.0 is relevance."""
-    pool = candidates[: POOL * k]
+    pool = candidates[: max(SMALLEST_POOL, POOL * k)]
     if weight >= 1.0 or len(pool) <= k:
         return list(pool[:k])
     chosen = select(
