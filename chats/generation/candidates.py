@@ -1,8 +1,8 @@
 """Passages → sentences that can be quoted, with what they say it about. Pure.
 
 Below: base, sentences. Above: extractive. A passage is lines: prose, rows of tables, headings,
-code, and terms that the prose after them defines. Prose and rows are quoted, with the code that they
-announce.
+code, and terms that the prose after them defines. Prose and rows are quoted, with the code that
+they announce.
 """
 
 from __future__ import annotations
