@@ -216,10 +216,11 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
-    "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_the_api"],
+    "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_machine_routes"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "fastrag_site.schema.add_errors",
+        "fastrag_site.schema.add_routes",
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
