@@ -13,18 +13,20 @@ from fastrag_site.conf import Conf
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+# Empty is unset: that is how compose files pass on what nobody has set.
+env.ENVIRON = {name: value for name, value in env.ENVIRON.items() if value.strip()}
 
 VAR_DIR = Path(env.str("FASTRAG_VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 
 def _fastrag_from_environment() -> dict[str, Any]:
-    """FASTRAG_<KEY> for every key of Conf, cast by its type. Empty is unset, save for text."""
+    """FASTRAG_<KEY> for every key of Conf, cast by its type."""
     casts = {"bool": env.bool, "int": env.int, "float": env.float, "str": env.str}
     found: dict[str, Any] = {}
     for field in fields(Conf):
         name = f"FASTRAG_{field.name.upper()}"
-        if name in env and (field.type == "str" or env.str(name).strip()):
+        if name in env:
             found[field.name.upper()] = casts.get(str(field.type), env.json)(name)
     return found
 
