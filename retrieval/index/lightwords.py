@@ -1,4 +1,4 @@
-"""Words that ask more than they name: a passage can answer without them. Pure data; above: analysis.
+"""Words that ask more than they name: a passage can answer without them. Pure; above: analysis.
 
 "How long is the warranty?" is answered by months. They are searched for like other words, and count
 little in how much of the query a passage covers. Written as the analysis sees them.
