@@ -28,7 +28,7 @@ from retrieval import rcp
 from retrieval.handlers.callers import Visitor
 from retrieval.handlers.server import site_server
 from retrieval.rcp.jsonio import loads
-from retrieval.rcp.messages import failure, id_of
+from retrieval.rcp.messages import failure, id_of, wants_no_answer
 from retrieval.rcp.transports.http import Frames, HttpReply, HttpRequest, reply_of
 from retrieval.rcp_schema import rcp_described, rcp_method_described
 
@@ -134,13 +134,17 @@ async def _frames(frames: Frames, server: rcp.Server) -> AsyncGenerator[bytes, N
 def refused(request: Request, refusal: RequestRefused) -> HttpResponse:
     """The refusal as the reply to the request, as far as its id can be read."""
     try:
-        id_ = id_of(loads(request.body))
+        message = loads(request.body)
     except Exception:  # too large, not JSON, cut off: then there is no id
-        id_ = None
-    reply = reply_of(failure(id_, error_of(refusal)))
-    return HttpResponse(
+        message = None
+    reply = reply_of(failure(id_of(message), error_of(refusal)))
+    response = HttpResponse(
         reply.body, status=refusal.status, headers={**dict(reply.headers), **headers(refusal)}
     )
+    if wants_no_answer(message):
+        response.content = b""
+        del response["Content-Type"]
+    return response
 
 
 def error_of(refusal: RequestRefused) -> rcp.RcpError:
