@@ -243,7 +243,10 @@ PROMETHEUS_MULTIPROC_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "fastrag_site.request_id.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "fastrag_site.request_id.RequestIdFilter"},
+        "one_line_refusals": {"()": "fastrag_site.request_id.OneLineRefusals"},
+    },
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
         "json": {"()": "fastrag_site.request_id.JsonFormatter"},
@@ -251,7 +254,7 @@ LOGGING = {
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "filters": ["request_id"],
+            "filters": ["request_id", "one_line_refusals"],
             "formatter": "json" if env.bool("LOG_JSON", default=False) else "text",
         },
     },
