@@ -17,6 +17,7 @@ HANDBOOK = {
     "warranty": "# Warranty\n\nThe warranty lasts 24 months from the date of purchase. "
     "Keep the receipt.\n",
     "lamp": "# Lumina 3\n\nThe Lumina 3 is a desk lamp with three brightness levels.\n",
+    "gold": "# Gold plan\n\nThe Gold plan includes repairs at home and a lamp on loan.\n",
 }
 RULES = {
     "rules": "# Garden rules\n\nThe gate is locked at 22:00. Dogs must be kept on a leash. "
@@ -50,12 +51,14 @@ def confidence(question: str, mode: Mode = Mode.HYBRID) -> float:
                 "How long is the warranty?",
                 "How big is the tank?",
                 "warranty",
+                "What does the Gold plan include?",
             ),
             (
                 "How long does it take?",
                 "How often do buses run?",
                 "What is the capital of Mongolia?",
                 "How much does the Gold plan cost?",
+                "What does the Lumina 3 cost?",
                 "Where can I buy a new tank?",
             ),
             id="handbook of three files",
