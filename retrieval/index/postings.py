@@ -19,7 +19,7 @@ from retrieval.index.base import ChunkIds, Ranking, Scored
 from retrieval.index.merging import SMALL_CHUNKS, merge_segments
 from retrieval.index.rows import postings_insert
 from retrieval.index.segments import Catalog, CatalogCache
-from retrieval.index.state import index_bump, index_version
+from retrieval.index.state import index_bump, index_held, index_version
 from retrieval.models import Chunk, Posting, Segment
 
 TRIES = 4  # to read postings and catalog of one version while a sync writes
@@ -82,15 +82,16 @@ class PostingsIndex:
     # Reads
 
     def rank(self, text: str, *, language: str) -> Ranking:
-        catalog = self._catalog()
+        latest = self._catalog()
         for _ in range(TRIES):
-            terms = query_terms(text, [language] if language else catalog.languages)
-            found = _occurrences(catalog, terms)
-            latest = self._catalog()
-            if latest is catalog:
-                break
             catalog = latest
-        return bm25.rank(catalog, terms, found)
+            ranking = _ranking(catalog, text, language)
+            latest = self._catalog()
+            # What came meanwhile is for the next search; but what was merged away was not read.
+            if catalog.offsets.keys() <= latest.offsets.keys():
+                return ranking
+        with index_held():
+            return _ranking(self._catalog(), text, language)
 
     def search(
         self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
@@ -113,6 +114,11 @@ class PostingsIndex:
 
     def _catalog(self) -> Catalog:
         return self._catalogs.at(index_version())
+
+
+def _ranking(catalog: Catalog, text: str, language: str) -> Ranking:
+    terms = query_terms(text, [language] if language else catalog.languages)
+    return bm25.rank(catalog, terms, _occurrences(catalog, terms))
 
 
 def _text(chunk: Chunk) -> str:
