@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from tests.live import ROOT
+
 
 def test_a_page_is_shown_under_the_address_that_the_demo_indexes(client: Client) -> None:
     page = client.get("/docs/indexing/")
@@ -26,3 +28,8 @@ def test_links_between_pages_lead_to_their_served_addresses(client: Client) -> N
 @pytest.mark.parametrize("name", ["nope", "..", "README", "%2e%2e%2fREADME"])
 def test_a_name_that_is_no_page_is_not_found(client: Client, name: str) -> None:
     assert client.get(f"/docs/{name}/").status_code == 404
+
+
+@pytest.mark.parametrize("page", [path.name for path in (ROOT / "docs").glob("*.md")])
+def test_the_readme_leads_to_every_page(page: str) -> None:
+    assert f"(docs/{page})" in (ROOT / "README.md").read_text()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.live import Server, copied, serve
+from tests.live import Server, ServerFactory, copied, serve
 
 SWAGGER = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
 
@@ -98,3 +98,20 @@ def test_a_host_that_is_not_ours_is_one_warning_without_a_traceback(server: Serv
     (line,) = (line for line in server.output().splitlines() if "evil.example" in line)
     assert " WARNING django.security.DisallowedHost [" in line
     assert "Traceback" not in server.output()
+
+
+@pytest.mark.parametrize("command", ["uvicorn", "gunicorn"])
+def test_behind_a_proxy_that_speaks_tls_only_plain_requests_are_redirected(
+    real_server: ServerFactory, command: str
+) -> None:
+    server = real_server(
+        command=command, env={"HTTPS": "true", "ALLOWED_HOSTS": "answers.example.org"}
+    )
+    host = {"Host": "answers.example.org"}
+    with server.get("/api/chats", headers=host) as plain:
+        assert plain.status == 301
+        assert plain.headers["location"] == "https://answers.example.org/api/chats"
+    with server.get("/api/chats", headers={**host, "X-Forwarded-Proto": "https"}) as secure:
+        assert secure.status == 200
+    with server.get("/healthz", headers=host) as health:
+        assert health.status == 200
