@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from tests.browser.visits import Visit
 
@@ -50,17 +50,20 @@ def test_a_chat_goes_from_question_to_feedback_by_keyboard_alone(visit: Visits) 
     expect(one.content).to_have_text("See 1.")
     expect(one.page.locator("[data-question]")).to_have_text("How do I\nindex a site?")
     expect(one.question).to_be_focused()
-    for _ in range(40):
-        keyboard.press("Shift+Tab")
-        if one.button("Good answer").evaluate("e => e === document.activeElement"):
-            break
+    back_to(one.button("Good answer"), one)
     keyboard.press("Enter")
     expect(one.button("Good answer")).to_have_attribute("aria-pressed", "true")
-    for _ in range(4):
-        keyboard.press("Shift+Tab")
-    keyboard.press("Shift+Tab")
-    expect(one.content.locator("a.chip")).to_be_focused()
+    back_to(one.content.locator("a.chip"), one)
     expect(one.page.get_by_role("tooltip")).to_contain_text("Indexing")
+
+
+def back_to(target: Locator, one: Visit) -> None:
+    """Shift+Tab until the target has the focus."""
+    for _ in range(40):
+        one.page.keyboard.press("Shift+Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError("the keyboard does not reach it")
 
 
 def test_the_live_region_tells_what_happens_and_not_each_token(visit: Visits) -> None:

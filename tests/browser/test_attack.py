@@ -1,4 +1,4 @@
-"""Titles, sources, answers and questions that mean harm: nothing runs, nothing breaks the layout."""
+"""Titles, sources, answers and questions that mean harm: nothing runs, no layout breaks."""
 
 from __future__ import annotations
 

@@ -45,8 +45,15 @@ class Wire:
                         continue
                     far = socket.create_connection(("127.0.0.1", self.target))
                     self._open += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=_pass_on, args=(one, other), daemon=True).start()
+                threading.Thread(target=_join, args=(near, far), daemon=True).start()
+
+
+def _join(near: socket.socket, far: socket.socket) -> None:
+    with near, far:
+        back = threading.Thread(target=_pass_on, args=(far, near), daemon=True)
+        back.start()
+        _pass_on(near, far)
+        back.join(5)
 
 
 def _pass_on(one: socket.socket, other: socket.socket) -> None:

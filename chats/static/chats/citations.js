@@ -4,7 +4,7 @@ const FENCE = 3;
 
 export class CitationScanner {
   #known;
-  #held = ""; // might go on as a citation, or as a longer run of backticks
+  #held = ""; // might go on as a citation, a longer run of backticks, a blank line
   #code = 0; // how many backticks opened the code that we are in
 
   constructor(numbers) {
@@ -14,7 +14,7 @@ export class CitationScanner {
   /** Parts of the text so far: strings, and `{number}` for each citation. */
   feed(text) {
     const whole = this.#held + text;
-    const open = /(?:\[\d{0,4}|`+)$/.exec(whole);
+    const open = /(?:\[\d{0,4}|`+|\n\s*)$/.exec(whole);
     this.#held = open ? open[0] : "";
     return this.#split(open ? whole.slice(0, open.index) : whole);
   }
