@@ -7,9 +7,8 @@ from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, override_settings
 from django.utils import timezone
-from pytest_django.fixtures import SettingsWrapper
 
 from chats.ids import uuid7
 from chats.models import Chat, Generation, Message
@@ -71,10 +70,8 @@ def test_pages_are_kept_by_no_cache(reader: Client, user: User) -> None:
     assert "no-store" in response["Cache-Control"] and "private" in response["Cache-Control"]
 
 
-def test_where_anonymous_access_is_off_a_reader_is_sent_to_sign_in(
-    settings: SettingsWrapper,
-) -> None:
-    settings.FASTRAG = {"ALLOW_ANONYMOUS": False}
+@override_settings(FASTRAG={"ALLOW_ANONYMOUS": False})
+def test_where_anonymous_access_is_off_a_reader_is_sent_to_sign_in() -> None:
     response = Client().get("/chats/x")
     assert response.status_code == 302
     assert response["Location"].endswith("?next=/chats/x")
