@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -131,3 +132,32 @@ def test_nothing_moves_for_those_who_want_no_motion(visit: Visits) -> None:
         expect(pulse).to_be_visible()
         assert pulse.evaluate("e => getComputedStyle(e).animationName") == "none"
     expect(one.content).to_have_text(re.compile("Done"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_axe_finds_nothing_to_complain_of(
+    visit: Visits, scheme: str, size: tuple[int, int]
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    viewport = {"width": size[0], "height": size[1]}
+    one = visit(color_scheme=scheme, viewport=viewport, reduced_motion="reduce").open()
+    assert complaints(axe, one) == []
+    with one.says_and_waits("Being written [1]"):
+        one.ask()
+        expect(one.content).to_have_text("Being written 1")
+        assert complaints(axe, one) == []
+    expect(one.content).to_have_text("Being written 1 Done.")
+    one.says("# Head\n\n- [1]\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n\n> quote")
+    one.button("Answer again").click()
+    expect(one.content.locator("pre")).to_be_visible()
+    one.button("Bad answer").click()
+    one.context.set_offline(True)
+    one.ask()
+    expect(one.notice).to_be_visible()
+    assert complaints(axe, one) == []
+
+
+def complaints(axe: Any, one: Visit) -> list[str]:
+    found = axe.run(one.page).response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]

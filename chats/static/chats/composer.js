@@ -54,7 +54,7 @@ export class Composer {
     const hadFocus = [this.send, this.stop].includes(document.activeElement);
     this.send.hidden = busy;
     this.stop.hidden = !busy;
-    if (hadFocus) (busy ? this.stop : this.input).focus();
+    if (hadFocus) (busy ? this.stop : this.send).focus();
   }
 
   #fit() {

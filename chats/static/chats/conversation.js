@@ -51,7 +51,11 @@ export class Conversation {
   async regenerate(article) {
     if (this.asking) return;
     const live = new LiveAnswer(this.announce);
-    const start = () => article.replaceWith(live.element);
+    const start = () => {
+      const hadFocus = article.contains(document.activeElement);
+      article.replaceWith(live.element);
+      if (hadFocus) this.composer.stop.focus();
+    };
     const events = (signal) => api.again(this.chatId, article.dataset.message, signal);
     await this.#read(events, live, start, () => this.regenerate(article), "");
   }
