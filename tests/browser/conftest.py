@@ -74,20 +74,22 @@ def site(
     hostile = tmp_path_factory.mktemp("hostile")
     (hostile / "zebras.html").write_text(HOSTILE_PAGE)
     with serve(copied(migrated_var_dir, tmp_path_factory), env=variables) as server:
-        index(server, ROOT / "docs", f"{server.url}/docs/", variables)
-        index(server, hostile, "https://hostile.example/", variables)
+        folders = {ROOT / "docs": f"{server.url}/docs/", hostile: "https://hostile.example/"}
+        index(server, folders, variables)
         yield server
 
 
-def index(server: Server, folder: Path, base_url: str, variables: dict[str, str]) -> None:
-    command = [sys.executable, "manage.py", "sync", str(folder), "--base-url", base_url]
-    subprocess.run(
-        [*command, "--strip-suffix"],
-        cwd=ROOT,
-        env=environment(server.var_dir, "fastrag_site.settings", variables),
-        check=True,
-        capture_output=True,
-    )
+def index(server: Server, folders: dict[Path, str], variables: dict[str, str]) -> None:
+    running = [
+        subprocess.Popen(
+            [sys.executable, "manage.py", "sync", folder, "--base-url", url, "--strip-suffix"],
+            cwd=ROOT,
+            env=environment(server.var_dir, "fastrag_site.settings", variables),
+            stdout=subprocess.DEVNULL,
+        )
+        for folder, url in folders.items()
+    ]
+    assert [process.wait(60) for process in running] == [0] * len(running)
 
 
 @pytest.fixture

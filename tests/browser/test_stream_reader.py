@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import pytest
 
-from tests.browser.visits import Visit
+pytest.importorskip("playwright.sync_api")
+from playwright.sync_api import Browser, Page
 
-Visits = Callable[..., Visit]
+from tests.live import Server
+
 DECODE = """async ([bytes, size]) => {
   const { EventStreamDecoder } = await import('/static/chats/stream.js');
   const decoder = new EventStreamDecoder(), found = [];
@@ -29,12 +31,16 @@ LINK = """async (source) => (await import('/static/chats/links.js')).passageLink
 ENCODED = 'event: délta\r\ndata: {"a":"é\u2028😀"}\r\n\r\n: note\n\nevent:x\rdata: 1\rdata:2\r\r'
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser, site: Server) -> Iterator[Page]:
+    with browser.new_page(base_url=site.url) as page:
+        page.goto("/docs/")
+        yield page
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
 @pytest.mark.parametrize("start", ["", "\ufeff"])
-def test_events_are_the_same_however_the_bytes_are_cut(
-    visit: Visits, size: int, start: str
-) -> None:
-    page = visit().open().page
+def test_events_are_the_same_however_the_bytes_are_cut(page: Page, size: int, start: str) -> None:
     assert page.evaluate(DECODE, [list((start + ENCODED).encode()), size]) == [
         {
             "name": "délta",
@@ -57,9 +63,9 @@ def test_events_are_the_same_however_the_bytes_are_cut(
     ],
 )
 def test_citations_are_found_however_the_text_is_cut(
-    visit: Visits, text: str, shown: str, size: int
+    page: Page, text: str, shown: str, size: int
 ) -> None:
-    assert visit().open().page.evaluate(SCAN, [text, size]) == shown
+    assert page.evaluate(SCAN, [text, size]) == shown
 
 
 @pytest.mark.parametrize(
@@ -77,7 +83,7 @@ def test_citations_are_found_however_the_text_is_cut(
     ],
 )
 def test_links_lead_to_passages_of_web_pages_alone(
-    visit: Visits, url: str, fragments: list[list[str | None]], link: str
+    page: Page, url: str, fragments: list[list[str | None]], link: str
 ) -> None:
     source = {"url": url, "fragments": [{"start": start, "end": end} for start, end in fragments]}
-    assert visit().open().page.evaluate(LINK, source) == link
+    assert page.evaluate(LINK, source) == link
