@@ -18,7 +18,7 @@ demo: setup
 	$(RUN)python manage.py demo --port $(PORT)
 
 test: setup
-	$(RUN)python -m pytest
+	$(RUN)python -m pytest $(PYTEST_ARGS)
 
 # Servers that others wrote, with a small real model: ten minutes to build, once.
 MODELS_VENV := var/models-venv

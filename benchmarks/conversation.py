@@ -43,6 +43,7 @@ class Outcome:
     question: str
     searched: str
     rank: int | None
+    ended: str
     chat_id: UUID
 
 
@@ -57,7 +58,7 @@ def main() -> None:
         if options.raw:
             search_as_asked()
         for conversation in json.loads(TURNS.read_text()):
-            report(asyncio.run(converse(conversation)))
+            asyncio.run(converse(conversation))
 
 
 def arguments() -> argparse.Namespace:
@@ -94,19 +95,23 @@ def search_as_asked() -> None:
     rewriting.query_for = as_asked  # type: ignore[assignment]
 
 
-async def converse(conversation: list[dict[str, Any]]) -> list[Outcome]:
-    outcomes: list[Outcome] = []
-    for turn in conversation:
-        chat_id = outcomes[-1].chat_id if outcomes else None
-        outcomes.append(await ask(turn, chat_id))
-    return outcomes
+async def converse(conversation: list[dict[str, Any]]) -> None:
+    found, chat_id = 0, None
+    for number, turn in enumerate(conversation, 1):
+        one = await ask(turn, chat_id)
+        chat_id = one.chat_id
+        found += one.rank is not None
+        where = f"page {one.rank}" if one.rank else "NOT FOUND"
+        searched = "" if one.searched == one.question else f"  → {one.searched}"
+        print(f"{number:2}. {one.question}{searched} [{where}; {one.ended}]", flush=True)
+    print(f"right page among the sources: {found}/{len(conversation)} turns\n", flush=True)
 
 
 async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
     from asgiref.sync import sync_to_async
 
     from chats.answering import begin
-    from chats.events import MessageStart, Sources
+    from chats.events import MessageEnd, MessageStart, Sources
     from fastrag_site.owners import Owner
     from retrieval.services import retrieve
 
@@ -117,6 +122,7 @@ async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
         return (yield from retrieve(query))
 
     urls: list[str] = []
+    ended = ""
     events = await sync_to_async(begin)(
         owner=Owner(session_key="benchmark"),
         question=turn["question"],
@@ -129,6 +135,8 @@ async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
                 chat_id = event.chat_id
             elif isinstance(event, Sources):
                 urls = [source.url for source in event.sources]
+            elif isinstance(event, MessageEnd):
+                ended = event.finish_reason
     ends = tuple(f"/{page}" for page in turn["pages"])
     ranks = (rank for rank, url in enumerate(urls, 1) if url.endswith(ends))
     assert chat_id is not None
@@ -136,18 +144,9 @@ async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
         question=turn["question"],
         searched=" ".join(searched),
         rank=next(ranks, None),
+        ended=ended,
         chat_id=chat_id,
     )
-
-
-def report(outcomes: list[Outcome]) -> None:
-    print()
-    for number, one in enumerate(outcomes, 1):
-        where = f"page {one.rank}" if one.rank else "NOT FOUND"
-        same = one.searched == one.question
-        print(f"{number:2}. {one.question}" + ("" if same else f"  → {one.searched}"), f"[{where}]")
-    found = sum(one.rank is not None for one in outcomes)
-    print(f"right page among the sources: {found}/{len(outcomes)} turns")
 
 
 if __name__ == "__main__":

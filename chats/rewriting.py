@@ -24,6 +24,7 @@ TURNS = 4
 TURN_CHARS = 600  # of a question, and of an answer
 
 _LABEL = re.compile(r"^(?:(?:search |stand-?alone )?(?:query|question)|message)\s*[:：]\s*", re.I)
+_NOTHING = re.compile(r"(?:</?\w+>)*")
 _AROUND = " \t\"'`*“”„«»「」"
 
 logger = logging.getLogger(__name__)
@@ -52,12 +53,14 @@ async def query_for(question: str, history: Sequence[Turn], model: ChatModel) ->
 
 
 def usable(said: str, question: str, turns: Sequence[Turn]) -> str:
-    """The query that a model wrote; "" where it wrote something else."""
-    lines = [line for line in map(str.strip, said.splitlines()) if line]
+    """The query that a model wrote; "" where it wrote something else, or the question again."""
+    lines = [line for line in map(str.strip, said.splitlines()) if not _NOTHING.fullmatch(line)]
     if len(lines) != 1:
         return ""
     query = _LABEL.sub("", lines[0].strip(_AROUND)).strip(_AROUND)
     if not query or len(query) > MAX_CHARS or ("<" in query and "</" in query):
+        return ""
+    if query.casefold() == question.strip().casefold():
         return ""
     return query if _is_about(query, question, turns) else ""
 

@@ -12,9 +12,8 @@ import logging
 import unicodedata
 from typing import Any, Protocol, runtime_checkable
 
-from django.template.loader import render_to_string
-
 from chats import services
+from chats.generation.templates import title_text
 from chats.services import Exchange
 from chats.titles import title_from
 from fastrag_site import shutdown
@@ -61,17 +60,14 @@ def title_in(reply: str) -> str:
 
 
 async def _name_chat(model: Completes, exchange: Exchange, said: str) -> None:
-    question, answer = exchange.question[:SEEN_CHARS], said[:SEEN_CHARS]
-    messages = [
-        {"role": "system", "content": render_to_string("chats/prompts/title.txt").strip()},
-        {"role": "user", "content": f"Question: {question}\n\nAnswer: {answer}"},
-    ]
     work = asyncio.current_task()
     assert work is not None
     try:
+        text = title_text(exchange.question[:SEEN_CHARS], said[:SEEN_CHARS])
+        message = {"role": "user", "content": text}
         with shutdown.told(work.cancel):
             async with asyncio.timeout(conf().model_title_seconds):
-                reply = await model.complete(messages, max_tokens=MAX_TOKENS)
+                reply = await model.complete([message], max_tokens=MAX_TOKENS)
         if title := title_in(reply):
             await in_thread(
                 services.chat_name,

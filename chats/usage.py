@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.db.models import Avg, Count, Q, Sum
-from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from chats.events import FinishReason
@@ -33,40 +32,42 @@ class Day:
 
 
 def usage_by_day(days: int) -> list[Day]:
-    """The last so many days, today first; each day that had answers."""
+    """The last so many days, today first; each day that had answers.
+
+    One query a day: to group by day, SQLite would call Python for every answer.
+    """
     today = timezone.localdate()
-    first = datetime.combine(today - timedelta(days=days - 1), time.min)
-    rows = (
-        Message.objects.filter(
-            role=Message.Role.ASSISTANT,
-            created_at__gte=timezone.make_aware(first),
-        )
-        .annotate(day=TruncDate("created_at"))
-        .values("day")
-        .annotate(
-            answers=Count("*"),
-            failed=Count("role", filter=Q(finish_reason=FinishReason.ERROR)),
-            interrupted=Count("role", filter=Q(finish_reason=FinishReason.INTERRUPTED)),
-            input=Sum("prompt_tokens", default=0),
-            output=Sum("completion_tokens", default=0),
-            first_token=Avg("first_token_ms"),
-            duration=Avg("duration_ms"),
-        )
-        .order_by("-day")
+    found = (_usage_of(today - timedelta(days=back)) for back in range(days))
+    return [day for day in found if day.answers]
+
+
+def _usage_of(day: date) -> Day:
+    start, end = (
+        timezone.make_aware(datetime.combine(date_, time.min))
+        for date_ in (day, day + timedelta(days=1))
     )
-    return [
-        Day(
-            day=row["day"],
-            answers=row["answers"],
-            failed=row["failed"],
-            interrupted=row["interrupted"],
-            prompt_tokens=row["input"],
-            completion_tokens=row["output"],
-            first_token_ms=row["first_token"],
-            duration_ms=row["duration"],
-        )
-        for row in rows
-    ]
+    answers = Message.objects.filter(
+        role=Message.Role.ASSISTANT, created_at__gte=start, created_at__lt=end
+    )
+    row = answers.aggregate(
+        all=Count("role"),
+        failed=Count("role", filter=Q(finish_reason=FinishReason.ERROR)),
+        interrupted=Count("role", filter=Q(finish_reason=FinishReason.INTERRUPTED)),
+        prompt=Sum("prompt_tokens", default=0),
+        completion=Sum("completion_tokens", default=0),
+        first_token=Avg("first_token_ms"),
+        duration=Avg("duration_ms"),
+    )
+    return Day(
+        day=day,
+        answers=row["all"],
+        failed=row["failed"],
+        interrupted=row["interrupted"],
+        prompt_tokens=row["prompt"],
+        completion_tokens=row["completion"],
+        first_token_ms=row["first_token"],
+        duration_ms=row["duration"],
+    )
 
 
 def total_of(days: list[Day]) -> dict[str, int]:

@@ -34,7 +34,6 @@ _SAME_MEANING: tuple[tuple[_Kinds, type[RequestRefused]], ...] = (
     (drf.MethodNotAllowed, errors.MethodNotAllowed),
     (drf.UnsupportedMediaType, errors.UnsupportedMediaType),
     ((django.RequestDataTooBig, django.TooManyFieldsSent), errors.PayloadTooLarge),
-    (django.SuspiciousOperation, errors.ValidationFailed),
 )
 
 
@@ -68,6 +67,10 @@ def to_refusal(error: BaseException) -> RequestRefused:
     for kinds, meaning in _SAME_MEANING:
         if isinstance(error, kinds):
             return meaning()
+    if isinstance(error, django.DisallowedHost):
+        return errors.ValidationFailed(fields={"host": ["The site is not served under that name."]})
+    if isinstance(error, django.SuspiciousOperation):
+        return errors.ValidationFailed(fields={"request": ["It cannot be accepted as it is."]})
     if isinstance(error, OperationalError | InterfaceError):
         return errors.ServiceUnavailable(retry_after=DATABASE_RETRY_SECONDS)
     return errors.InternalError()

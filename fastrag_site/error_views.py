@@ -43,7 +43,7 @@ def refuse(request: HttpRequest, refusal: RequestRefused) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     refusal = to_refusal(exception)
     if isinstance(refusal, ValidationFailed):
-        refusal = ValidationFailed("The request is not valid.")
+        refusal = ValidationFailed("The request is not valid.", fields=refusal.fields)
     return refuse(request, refusal)
 
 

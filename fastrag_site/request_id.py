@@ -1,6 +1,6 @@
 """A name for each request, in its log lines and in the X-Request-ID header of its response.
 
-Below: nothing. Above: asgi wraps the application in it, LOGGING in settings uses the filter.
+Below: nothing. Above: asgi wraps the application in it, LOGGING in settings uses the filters.
 """
 
 from __future__ import annotations
@@ -44,6 +44,17 @@ class RequestId:
 class RequestIdFilter(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         record.request_id = current.get()
+        return True
+
+
+class OneLineRefusals(logging.Filter):
+    """What Django finds suspicious in a request is the client's fault: no traceback of ours."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.startswith("django.security."):
+            record.levelno, record.levelname = logging.WARNING, "WARNING"
+            record.exc_info = record.exc_text = None
+            record.msg, record.args = " ".join(record.getMessage().split()), ()
         return True
 
 

@@ -1,6 +1,7 @@
-"""OpenAPI: the error envelope on every operation, and how a request authenticates.
+"""OpenAPI: every route of ours, the error envelope, and how a request authenticates.
 
-Below: errors, drf_spectacular. Above: SPECTACULAR_SETTINGS (the hooks), urls (the views).
+Below: errors, schema_routes, drf_spectacular. Above: SPECTACULAR_SETTINGS (the hooks), urls (the
+views).
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSpli
 
 from fastrag_site import errors
 from fastrag_site.errors import RequestRefused
+from fastrag_site.schema_routes import routes
 
 ENVELOPE = "ErrorResponse"
+_ENVELOPE_REFERENCE = {"$ref": f"#/components/schemas/{ENVELOPE}"}
 _METHODS = frozenset({"get", "post", "put", "patch", "delete"})
 _ALWAYS = (401, 403, 429, 500, 503)
 
@@ -55,15 +58,27 @@ class BrowserScheme(OpenApiAuthenticationExtension):  # type: ignore[misc]
         }
 
 
-def only_the_api(endpoints: list[Any]) -> list[Any]:
-    """Preprocessing hook: the routes under /api."""
-    return [endpoint for endpoint in endpoints if endpoint[0].startswith("/api/")]
+def only_machine_routes(endpoints: list[Any]) -> list[Any]:
+    """Preprocessing hook: no pages of the admin."""
+    return [endpoint for endpoint in endpoints if endpoint[0].startswith(("/api/", "/rcp"))]
+
+
+def add_routes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Postprocessing hook, after add_errors: the routes that no generator can see into."""
+    paths = {**result["paths"], **routes(_ENVELOPE_REFERENCE)}
+    result["paths"] = dict(sorted(paths.items()))
+    return result
 
 
 def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Postprocessing hook: error responses for every operation that does not declare its own."""
+    """Postprocessing hook: error responses for every operation that does not declare its own.
+
+    RCP answers in its own words.
+    """
     result.setdefault("components", {}).setdefault("schemas", {})[ENVELOPE] = _envelope()
     for path, operations in result.get("paths", {}).items():
+        if not path.startswith("/api/"):
+            continue
         for method, operation in operations.items():
             if method in _METHODS:
                 for status in _statuses(path, operation):
@@ -86,7 +101,7 @@ def _response(status: int) -> dict[str, Any]:
     codes = [refusal.code for refusal in _refusals() if refusal.status == status]
     response: dict[str, Any] = {
         "description": " or ".join(f"`{code}`" for code in codes),
-        "content": {"application/json": {"schema": {"$ref": f"#/components/schemas/{ENVELOPE}"}}},
+        "content": {"application/json": {"schema": _ENVELOPE_REFERENCE}},
     }
     if status in (429, 503):
         response["headers"] = {

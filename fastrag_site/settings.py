@@ -13,18 +13,20 @@ from fastrag_site.conf import Conf
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
+# Empty is unset: that is how compose files pass on what nobody has set.
+env.ENVIRON = {name: value for name, value in env.ENVIRON.items() if value.strip()}
 
 VAR_DIR = Path(env.str("FASTRAG_VAR_DIR", default=str(BASE_DIR / "var")))
 VAR_DIR.mkdir(parents=True, exist_ok=True)
 
 
 def _fastrag_from_environment() -> dict[str, Any]:
-    """FASTRAG_<KEY> for every key of Conf, cast by its type. Empty is unset, save for text."""
+    """FASTRAG_<KEY> for every key of Conf, cast by its type."""
     casts = {"bool": env.bool, "int": env.int, "float": env.float, "str": env.str}
     found: dict[str, Any] = {}
     for field in fields(Conf):
         name = f"FASTRAG_{field.name.upper()}"
-        if name in env and (field.type == "str" or env.str(name).strip()):
+        if name in env:
             found[field.name.upper()] = casts.get(str(field.type), env.json)(name)
     return found
 
@@ -216,10 +218,11 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
-    "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_the_api"],
+    "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_machine_routes"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "fastrag_site.schema.add_errors",
+        "fastrag_site.schema.add_routes",
     ],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
@@ -240,7 +243,10 @@ PROMETHEUS_MULTIPROC_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"request_id": {"()": "fastrag_site.request_id.RequestIdFilter"}},
+    "filters": {
+        "request_id": {"()": "fastrag_site.request_id.RequestIdFilter"},
+        "one_line_refusals": {"()": "fastrag_site.request_id.OneLineRefusals"},
+    },
     "formatters": {
         "text": {"format": "%(asctime)s %(levelname)s %(name)s [%(request_id)s] %(message)s"},
         "json": {"()": "fastrag_site.request_id.JsonFormatter"},
@@ -248,7 +254,7 @@ LOGGING = {
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
-            "filters": ["request_id"],
+            "filters": ["request_id", "one_line_refusals"],
             "formatter": "json" if env.bool("LOG_JSON", default=False) else "text",
         },
     },

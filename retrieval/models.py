@@ -99,7 +99,7 @@ class Chunk(models.Model):
 
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="chunks")
     position = models.PositiveIntegerField()  # in the page, from 0
-    text = models.TextField()  # verbatim; blocks separated by "\n"
+    text = models.TextField()  # verbatim; blocks separated by "\n", cells of a row by "\t"
     section = models.JSONField(default=list)  # heading path, outermost first
     anchor = models.CharField(max_length=300, blank=True)  # id of the section's heading
     fragment_start = models.TextField(blank=True)  # "" where no fragment can work

@@ -28,8 +28,9 @@ from retrieval import rcp
 from retrieval.handlers.callers import Visitor
 from retrieval.handlers.server import site_server
 from retrieval.rcp.jsonio import loads
-from retrieval.rcp.messages import failure, id_of
+from retrieval.rcp.messages import failure, id_of, wants_no_answer
 from retrieval.rcp.transports.http import Frames, HttpReply, HttpRequest, reply_of
+from retrieval.rcp_schema import rcp_described, rcp_method_described
 
 SESSION_CHARS = 200
 OF_GRACE = 0.8  # after so much of it open streams are ended, so that their last frame gets out
@@ -40,6 +41,7 @@ logger = logging.getLogger(__name__)
 class RcpView(APIView):
     http_method_names = ["post"]  # noqa: RUF012  (declared so by Django)
 
+    @rcp_described  # type: ignore[untyped-decorator]
     def post(self, request: Request, method: str | None = None) -> HttpResponseBase:
         shutdown.refuse_if_draining()
         site = site_server()
@@ -66,6 +68,15 @@ class RcpView(APIView):
         if refusal.status == 405:
             response["Allow"] = "POST"
         return response  # type: ignore[return-value]  # DRF passes on any response
+
+
+class RcpMethodView(RcpView):
+    """The same, under a path that names the method."""
+
+    @rcp_method_described  # type: ignore[untyped-decorator]
+    def post(self, request: Request, method: str | None = None) -> HttpResponseBase:
+        response: HttpResponseBase = super().post(request, method)
+        return response
 
 
 def caller_from(request: Request, *, view: APIView) -> rcp.Caller:
@@ -123,13 +134,17 @@ async def _frames(frames: Frames, server: rcp.Server) -> AsyncGenerator[bytes, N
 def refused(request: Request, refusal: RequestRefused) -> HttpResponse:
     """The refusal as the reply to the request, as far as its id can be read."""
     try:
-        id_ = id_of(loads(request.body))
+        message = loads(request.body)
     except Exception:  # too large, not JSON, cut off: then there is no id
-        id_ = None
-    reply = reply_of(failure(id_, error_of(refusal)))
-    return HttpResponse(
+        message = None
+    reply = reply_of(failure(id_of(message), error_of(refusal)))
+    response = HttpResponse(
         reply.body, status=refusal.status, headers={**dict(reply.headers), **headers(refusal)}
     )
+    if wants_no_answer(message):
+        response.content = b""
+        del response["Content-Type"]
+    return response
 
 
 def error_of(refusal: RequestRefused) -> rcp.RcpError:

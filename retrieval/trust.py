@@ -45,9 +45,20 @@ _SIGNS = (
         *("ignore", "disregard", "forget"),
     ),
     _sign(
-        r"\bdo not (?:follow|obey|listen to)\b(?:\W+\w+){0,3}?\W+"
-        rf"(?:{_EARLIER}|your)\W+(?:\w+\W+){{0,2}}?{_ORDERS}\b",
-        "do not ",
+        r"\b(?:do not|don't|stop|quit) (?:follow|obey|listen(?:ing)? to)(?:ing)?\b"
+        rf"(?:\W+\w+){{0,3}}?\W+(?:{_EARLIER}|your)\W+(?:\w+\W+){{0,2}}?{_ORDERS}\b",
+        *("follow", "obey", "listen"),
+    ),
+    _sign(
+        r"\b(?:ignore|disregard|forget) (?:(?:what(?:ever)?|anything) )?(?:the user|the question)\b"
+        r"|\b(?:disregard|ignore|bypass) (?:all |any |your )*safety|\bforget your training\b"
+        rf"|\byour {_EARLIER} {_ORDERS} (?:is|are) (?:void|cancell?ed|obsolete|no longer)\b"
+        r"|\binstead of answering\b|\bdo not answer (?:the|this|any) (?:question|user)",
+        *("the user", "the question", "answer", "safety", "training", "your "),
+    ),
+    _sign(
+        r"\b(?:system|admin(?:istrator)?|developer|prompt) override\b|\boverride mode\b",
+        "override",
     ),
     # Be someone else.
     _sign(
@@ -60,7 +71,51 @@ _SIGNS = (
         r"(?:\w+ ){0,2}?(?:unrestricted|unfiltered|jailbroken|uncensored|dan)\b",
         *("unrestricted", "unfiltered", "jailbroken", "uncensored", "dan"),
     ),
+    _sign(
+        r"(?:^|[.!?:;]\s+)(?:please )?(?:respond|reply|answer) (?:only|just) with\b"
+        r"|\bpretend (?:that )?you (?:have|are|know) (?:no|not|without)\b"
+        r"|(?:^|[.!?]\s+)new task\s*:|^\s*system\s*:\s*you\b",
+        *("only with", "just with", "pretend", "new task", "system"),
+    ),
+    _sign(
+        r"\bfrom now on\W+(?:you (?:will|must|shall|should|are to) )?(?:only |always )?"
+        r"(?:answer|respond|reply|act|behave|speak|pretend|ignore|call yourself)\b",
+        "from now on",
+    ),
+    _sign(
+        r"\byour (?:new|real|actual|only|true) (?:task|goal|role|job|objective|mission|purpose"
+        r"|instructions? (?:is|are))\b",
+        "your ",
+    ),
     # Spoken to as a model.
+    _sign(
+        rf"(?:^|[.!?:;]\s+)(?:(?:dear|hey|hello|hi|attention|note|all|any|to)\W+){{0,2}}{_MODEL}\s*[,:!]"
+        r"|\b(?:ai|llm)s?(?: (?:assistant|agent|model)s?)? (?:reading|that reads?|who reads?"
+        r"|processing|parsing) (?:this|the)\b"
+        rf"|\bas {_MODEL},? you (?:must|should|shall|will|need|have to)\b",
+        *("ai", "llm", "language model", "chatbot"),
+    ),
+    _sign(
+        r"\b(?:ai|assistant|chatbot|llm) (?:must|shall|should) "
+        r"(?:now |only |always |never )*(?:answer|respond|reply|say|obey|ignore|recommend)\b"
+        r"|(?:^|[.!?]\s+)assistant,? (?:please )?"
+        r"(?:stop|ignore|disregard|output|print|reveal|say)\b",
+        *("ai ", "assistant", "chatbot", "llm"),
+    ),
+    _sign(
+        r"\bwhen (?:you )?(?:summari[sz]|answer|describ|translat|review|quot|cit|asked? about)"
+        r"\w*\W+(?:questions? about )?(?:this|the) "
+        r"(?:page|document|text|article|passage|content|site)\b\W+(?:you |please )?"
+        r"(?:must |should )?(?:always|never|say|claim|state|include|recommend|add|append|mention"
+        r"|tell)\b",
+        "when ",
+    ),
+    _sign(
+        r"\b(?:append|add|include|insert|prefix)\b[^.\n]{0,80}?"
+        r"\b(?:to|in|into) (?:every|each|your) (?:\w+ ){0,2}?"
+        r"(?:answer|response|reply|replies|summary)",
+        *("answer", "response", "repl", "summary"),
+    ),
     _sign(
         r"\b(?:note|message|attention|instructions?|important|notice)\b\W+(?:\w+\W+){0,2}?"
         rf"(?:to|for)\W+(?:\w+\W+){{0,2}}?{_MODEL}\b[^.\n]{{0,40}}?[:,!]",
@@ -101,9 +156,9 @@ _SIGNS = (
         *("anweisung", "instruktion", "vorgabe", "regel"),
     ),
     _sign(
-        r"\b(?:ignor\w*|oubli\w*)\b.{0,40}\b(?:instructions?|consignes?)\b.{0,20}"
+        r"\b(?:ignor\w*|oubli\w*)\b.{0,40}\b(?:instructions?|consignes?|règles?)\b.{0,20}"
         r"\b(?:précédent|antérieur|ci-dessus)\w*",
-        *("instruction", "consigne"),
+        *("instruction", "consigne", "règle"),
     ),
     _sign(
         r"\b(?:ignor\w*|olvid\w*)\b.{0,40}\b(?:instrucci[oó]n|instruç[oõ]|orden)\w*.{0,20}"
@@ -119,6 +174,7 @@ _SIGNS = (
         r"(?:指令|指示|提示|说明|規則|规则|命令)",
         *("忽", "无视", "無視", "忘", "理会"),
     ),
+    _sign(r"你现在是.{0,20}(?:AI|助手|模型|机器人)", "你现在是"),
     _sign(r"(?:指示|命令|プロンプト|ルール).{0,12}(?:無視|忘れ)", "無視", "忘れ"),
     _sign(
         r"(?:تجاهل|انس).{0,40}(?:التعليمات|الأوامر|الإرشادات)", "التعليمات", "الأوامر", "الإرشادات"

@@ -98,7 +98,7 @@ class Hit:
     section: tuple[str, ...]
     anchor: str | None
     position: int  # of the chunk in its page
-    text: str  # verbatim; blocks separated by "\n"
+    text: str  # verbatim; blocks separated by "\n", cells of a row by "\t"
     fragment: Fragment | None
     score: float
     confidence: float  # in [0, 1]: how likely this passage bears on the query

@@ -20,7 +20,7 @@ class Passage:
     url: str
     title: str
     section: tuple[str, ...]
-    text: str  # verbatim; blocks separated by "\n"
+    text: str  # verbatim; blocks separated by "\n", cells of a row by "\t"
     language: str
     confidence: float  # in [0, 1]: how likely it bears on the question
     closeness: float | None = None  # cosine to the query, where the search compared meanings

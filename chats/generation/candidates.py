@@ -1,7 +1,8 @@
 """Passages → sentences that can be quoted, with what they say it about. Pure.
 
-Below: base, sentences. Above: extractive. A passage is lines: prose, headings, code, and terms that
-the prose after them defines. Only prose is quoted for itself; code that follows it may come along.
+Below: base, sentences. Above: extractive. A passage is lines: prose, rows of tables, headings,
+code, and terms that the prose after them defines. Prose and rows are quoted, with the code that
+they announce.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ MAX_SENTENCE_CHARS = 700
 MAX_TERM_CHARS = 400
 MAX_LABEL_CHARS = 60
 MAX_CODE_LINES = 12
+MAX_ROW_CHARS = 400  # of a table row that is read as one; the cells of a longer one are paragraphs
+CELL_MARK = " – "
 
 _UNSPACED = re.compile(r"[\u0e01-\u0e5b\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 _PROMPT = re.compile(r"(>>>|\.\.\.|\$|#!|%|C:\\.*>|[\w.-]+@[\w.-]+[:#$]|In \[\d+\]:)(\s|$)")
@@ -40,7 +43,7 @@ _SIGNATURE = re.compile(
 )
 _COLONS = (":", "：")
 _WORD = re.compile(r"[^\W\d_][^\W_]*(?:['’-][^\W_]+)*")
-_SENTENCE_END = re.compile(r"[.!?…:;。！？：；؟।]['\"”’»)\]]*$")
+SENTENCE_END = re.compile(r"[.!?…:;。！？：；؟।]['\"”’»)\]]*$")
 
 
 _QUESTION_END = re.compile(r"[?？؟]['\"”’»)\]]*$")
@@ -68,7 +71,8 @@ class Kind(Enum):
     PROSE = auto()
     CODE = auto()
     TERM = auto()  # a signature
-    LABEL = auto()  # another short line: a term of a glossary, a table cell, a heading
+    ROW = auto()  # of a table
+    LABEL = auto()  # another short line: a term of a glossary, a heading
 
 
 def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
@@ -84,7 +88,7 @@ def candidates_from(passages: Sequence[Passage]) -> list[Candidate]:
 
 
 def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
-    lines = passage.text.split("\n")
+    lines = list(_lines(passage.text))
     kinds = _kinds_of(lines)
     headings = {*passage.section, passage.title}
     term = next((name for name in passage.section[-1:] if kind_of(name) is Kind.TERM), "")
@@ -93,9 +97,9 @@ def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
             continue
         if kinds[block] is Kind.TERM or _names_next(lines, kinds, block):
             term = line.strip()
-        if kinds[block] is not Kind.PROSE:
-            continue
-        sentences = [text for text in split_sentences(line) if _is_quotable(text)]
+        if kinds[block] is Kind.ROW:
+            term = ""
+        sentences = [text for text in _sentences(lines, kinds, block) if _is_quotable(text)]
         for position, text in enumerate(sentences):
             announces = position == len(sentences) - 1 and text[-1:] in _COLONS
             yield Candidate(
@@ -112,6 +116,31 @@ def _of_passage(index: int, passage: Passage) -> Iterator[Candidate]:
             )
 
 
+def _sentences(lines: Sequence[str], kinds: Sequence[Kind], block: int) -> Iterator[str]:
+    if kinds[block] is Kind.PROSE:
+        yield from split_sentences(lines[block])
+    elif kinds[block] is Kind.ROW and not _heads_rows(kinds, block):
+        yield CELL_MARK.join(cell.strip() for cell in lines[block].split("\t"))
+
+
+def _lines(text: str) -> Iterator[str]:
+    for line in text.split("\n"):
+        if len(line) > MAX_ROW_CHARS and _is_row(line):
+            yield from line.split("\t")
+        else:
+            yield line
+
+
+def _is_row(line: str) -> bool:
+    return "\t" in line and not line[:1].isspace()
+
+
+def _heads_rows(kinds: Sequence[Kind], block: int) -> bool:
+    """The first row of a table names its columns; in the middle of one, a passage begins."""
+    follows = block > 0 and kinds[block - 1] is not Kind.ROW
+    return follows and kinds[block + 1 : block + 2] == [Kind.ROW]
+
+
 def _kinds_of(lines: Sequence[str]) -> list[Kind]:
     """A call alone in its line looks like a signature: among code, or announced, it is code."""
     kinds: list[Kind] = []
@@ -126,6 +155,8 @@ def _kinds_of(lines: Sequence[str]) -> list[Kind]:
 
 
 def kind_of(line: str) -> Kind:
+    if _is_row(line):
+        return Kind.ROW
     if _is_term(line):
         return Kind.TERM
     if line[:1].isspace() or _looks_like_code(line):
@@ -136,7 +167,7 @@ def kind_of(line: str) -> Kind:
 def _reads_as_prose(text: str) -> bool:
     unspaced = len(_UNSPACED.findall(text))
     length = len(_WORD.findall(text)) + unspaced // 2
-    if _SENTENCE_END.search(text):
+    if SENTENCE_END.search(text):
         return length >= 3
     # Without an end it is a list item, a table cell or a heading; long ones say something.
     return length >= 7
@@ -146,7 +177,7 @@ def _names_next(lines: Sequence[str], kinds: Sequence[Kind], block: int) -> bool
     """A short line directly before prose may name what the prose is about, as in a glossary."""
     if kinds[block] is not Kind.LABEL or kinds[block + 1 : block + 2] != [Kind.PROSE]:
         return False
-    return len(lines[block]) <= MAX_LABEL_CHARS and not _SENTENCE_END.search(lines[block])
+    return len(lines[block]) <= MAX_LABEL_CHARS and not SENTENCE_END.search(lines[block])
 
 
 def _looks_like_code(line: str) -> bool:
@@ -160,7 +191,7 @@ def _looks_like_code(line: str) -> bool:
 
 
 def _is_term(line: str) -> bool:
-    if len(line) > MAX_TERM_CHARS or _SENTENCE_END.search(line.removesuffix(")")):
+    if len(line) > MAX_TERM_CHARS or SENTENCE_END.search(line.removesuffix(")")):
         return False
     return bool(_SIGNATURE.fullmatch(line)) and any(mark in line for mark in "(._[")
 

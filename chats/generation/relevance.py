@@ -13,7 +13,7 @@ from chats.generation.scoring import Scored, Similarity, rank
 MAX_SENTENCES = 4
 ENOUGH = 0.8  # of the best sentence's score: as good as this is quoted too
 CONTINUES = 1.25  # what it counts for that a sentence stands beside a chosen one
-SAME = 0.6  # share of common terms above which two sentences say the same
+SAME = 0.75  # share of common terms above which two sentences say the same
 
 
 def choose(

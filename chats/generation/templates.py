@@ -1,7 +1,7 @@
 """What models are told, rendered from templates/chats/prompts, which an owner can replace.
 
-Below: the template files. Above: openai_compatible.messages, rewriting, checks. What comes from
-pages or readers stands between marks that it cannot close: it is data.
+Below: the template files. Above: openai_compatible.messages, rewriting, titling, checks. What comes
+from pages or readers stands between marks that it cannot close: it is data.
 """
 
 from __future__ import annotations
@@ -17,8 +17,15 @@ from chats.generation.base import Passage, Turn
 
 SYSTEM = "chats/prompts/system.txt"
 REWRITE = "chats/prompts/rewrite.txt"
+TITLE = "chats/prompts/title.txt"
 
-_MARK = re.compile(r"<(?=\s*/?\s*(?:passages?|conversation|message)\b)", re.IGNORECASE)
+# Our own marks, and those that tokenizers take for the begin of another role or turn.
+_MARK = re.compile(
+    r"<(?=\s*/?\s*(?:passages?|conversation|message)\b|<?/?sys>>|/?s>|(?:start|end)_of_turn>"
+    r"|[|｜][\w▁]{1,40}[|｜]>)|\[(?=/?INST\])",
+    re.IGNORECASE,
+)
+_BROKEN = {"<": "&lt;", "[": "&#91;"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,9 +50,14 @@ def rewrite_text(question: str, turns: Sequence[Turn]) -> str:
     return render_to_string(REWRITE, {"question": quoted(question), "turns": shown}).strip()
 
 
+def title_text(question: str, answer: str) -> str:
+    told = {"question": quoted(question), "answer": quoted(answer)}
+    return render_to_string(TITLE, told).strip()
+
+
 def quoted(text: str) -> str:
-    """The text with our own marks in it broken."""
-    return _MARK.sub("&lt;", text)
+    """The text with the marks in it broken that would end it, or the message that it is in."""
+    return _MARK.sub(lambda found: _BROKEN[found.group()], text)
 
 
 def _shown(passage: Passage) -> Shown:
@@ -72,5 +84,10 @@ _TURN = Turn(question="c & d", answer="e & f")
 SAMPLES: Mapping[str, Callable[[], str]] = {
     SYSTEM: lambda: system_text([_PASSAGE]),
     REWRITE: lambda: rewrite_text("g & h", [_TURN]),
+    TITLE: lambda: title_text("g & h", "e & f"),
 }
-EXPECTED = {SYSTEM: ("7", "a & b"), REWRITE: ("c & d", "e & f", "g & h")}
+EXPECTED = {
+    SYSTEM: ("7", "a & b"),
+    REWRITE: ("c & d", "e & f", "g & h"),
+    TITLE: ("g & h", "e & f"),
+}

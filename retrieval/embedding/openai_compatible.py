@@ -1,6 +1,6 @@
 """Embeddings of any server with an OpenAI-compatible `/v1/embeddings`.
 
-    FASTRAG_EMBEDDER={"BACKEND": "retrieval.embedding.openai_compatible.OpenAIEmbedder",
+    FASTRAG_EMBEDDER={"BACKEND": "retrieval.embedding.openai_compatible.OpenAICompatibleEmbedder",
                       "OPTIONS": {"base_url": "http://127.0.0.1:8080/v1", "model": "…"}}
 
 Below: the openai package. Above: settings name it as EMBEDDER.
@@ -21,7 +21,7 @@ from retrieval.embedding.errors import EmbedderUnavailable
 NO_KEY = "none"  # the package insists on one
 
 
-class OpenAIEmbedder:
+class OpenAICompatibleEmbedder:
     """OPTIONS: `languages` None counts for every language; `seconds` of silence to bear;
 
     `max_chars` of a text that is sent; `dimensions` where the model lets one choose; prefixes that

@@ -22,9 +22,11 @@ def query_from(params: Mapping[str, Any], *, default_mode: Mode, dates: Mapping[
     """`dates`: the fields to filter on with their types, where `recency` is given."""
     rerank = params.get("rerank") or {}
     candidates = params.get("candidateK")
+    # Where `k` is absent it shall not ask for more than the caller lets through.
+    funnel = [narrow for narrow in (candidates, rerank.get("topN")) if narrow is not None]
     return Query(
         text=params["query"],
-        k=params.get("k", DEFAULT_K),
+        k=params.get("k", min([DEFAULT_K, *funnel])),
         mode=Mode(params.get("mode", default_mode)),
         fusion=_fusion(params.get("fusion") or {}),
         candidate_k=None if candidates is None else min(candidates, MAX_CANDIDATES),

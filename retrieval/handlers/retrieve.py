@@ -81,6 +81,14 @@ def _log(found: Retrieved) -> None:
     call.log("info", message, latencyMs=round(found.latency_ms, 1))
 
 
+def _budget_notes(query: Query, found: Retrieved) -> list[str]:
+    """Why there is nothing, where the caller could take it for an index without an answer."""
+    if query.token_budget is None or found.hits or not found.candidates:
+        return []
+    limits = "tokenBudget" if query.min_score is None else "minScore and tokenBudget"
+    return [f"no hit fits within {limits}"]
+
+
 def _result(params: Params, query: Query, found: Retrieved, before: frozenset[int]) -> Result:
     usage: dict[str, Any] = {
         "candidates": found.candidates,
@@ -88,8 +96,8 @@ def _result(params: Params, query: Query, found: Retrieved, before: frozenset[in
         "latencyMs": round(found.latency_ms, 1),
         "tokens": sum(approximate_tokens(hit.text) for hit in found.hits),
     }
-    if found.notes:
-        usage["notes"] = list(found.notes)
+    if notes := [*found.notes, *_budget_notes(query, found)]:
+        usage["notes"] = notes
     hits = present(
         found.hits,
         unit=query.unit,

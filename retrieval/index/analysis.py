@@ -17,12 +17,16 @@ from itertools import islice
 import regex
 import Stemmer
 
-from retrieval.index.stopwords import stop_words
+from retrieval.index.lightwords import light_words
+from retrieval.index.stopwords import TOLD_BY_WORDS, stop_words
 from retrieval.index.words import MAX_FORM, Form, counted_forms, forms
 
-DEFAULT_LANGUAGE = "en"  # of text that does not say; only its Latin letters are touched by stemming
+DEFAULT_LANGUAGE = "en"  # of text that does not say, nor show by its small words
+SAMPLE_FORMS = 1_000  # that are looked at to tell a language
+TELLING_WORDS = 4  # fewer stop words tell nothing
 MAX_QUERY_FORMS = 1_000  # that are read of it
 MAX_QUERY_TERMS = 200  # that are looked for
+LIGHT = 0.25  # what a word that only asks counts in coverage
 MAX_LANGUAGES = 6  # whose stems a query is expanded to
 
 _ALGORITHMS = {
@@ -40,10 +44,14 @@ _stemming = threading.Lock()  # a Snowball stemmer is not re-entrant
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One word of a query: the terms that stand for it, and how often it was said."""
+    """One word of a query: the terms that stand for it, and how often it was said.
+
+    `weight`: what it counts in coverage, 0 (a stop word) to 1.
+    """
 
     variants: tuple[str, ...]
     count: int = 1
+    weight: float = 1.0
 
 
 def document_terms(text: str, language: str) -> tuple[Counter[str], int]:
@@ -65,21 +73,39 @@ def query_terms(text: str, languages: Iterable[str]) -> list[QueryTerm]:
     said = list(islice(forms(text, query=True), MAX_QUERY_FORMS))
     known = list(dict.fromkeys(language or DEFAULT_LANGUAGE for language in languages))
     known = known[:MAX_LANGUAGES] or [DEFAULT_LANGUAGE]
-    stops = stop_words(spoken_language(said, known))
+    spoken = spoken_language(said, known)
+    stops, light = stop_words(spoken), light_words(spoken)
     telling = [form for form in said if form.text not in stops]
     counts: Counter[tuple[str, ...]] = Counter()
+    weights: dict[tuple[str, ...], float] = {}
     for form in telling or said:
         variants = tuple(dict.fromkeys(term(form, language) for language in known))
         if variants in counts or len(counts) < MAX_QUERY_TERMS:
             counts[variants] += 1
-    return [QueryTerm(variants, count) for variants, count in counts.items()]
+            weight = LIGHT if form.text in light else 1.0 if telling else 0.0
+            weights[variants] = max(weight, weights.get(variants, 0.0))
+    return [QueryTerm(words, count, weights[words]) for words, count in counts.items()]
 
 
 def spoken_language(said: Iterable[Form], languages: Sequence[str]) -> str:
-    """Which of these languages a text most likely is in, by its stop words; else the first."""
-    texts = [form.text for form in said]
-    votes = {language: sum(t in stop_words(language) for t in texts) for language in languages}
-    return max(languages, key=lambda language: votes[language])
+    """Which of these languages a text most likely is in, by its stop words; else the first.
+
+    One such word alone tells by its accents only: "Microsoft Word" is not Dutch.
+    """
+    words = {form.text for form in said}
+    votes = {language: words & stop_words(language) for language in languages}
+    best = max(languages, key=lambda language: len(votes[language]))
+    clear = len(votes[best]) > 1 or not "".join(votes[best]).isascii()
+    return best if clear else languages[0]
+
+
+def written_language(text: str) -> str:
+    """The language of a document that declares none: by its stop words, if they are clear."""
+    said = [form.text for form in islice(forms(text), SAMPLE_FORMS)]
+    votes = {name: sum(word in stop_words(name) for word in said) for name in TOLD_BY_WORDS}
+    best = max(votes, key=lambda name: votes[name])
+    clear = votes[best] >= max(TELLING_WORDS, 1.2 * votes[DEFAULT_LANGUAGE])
+    return best if clear else DEFAULT_LANGUAGE
 
 
 @lru_cache(maxsize=200_000)

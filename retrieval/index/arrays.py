@@ -33,6 +33,16 @@ def among(ids: ChunkIds, wanted: ChunkIds) -> Mask:
     return np.isin(ids, wanted)
 
 
+def places_in(ids: ChunkIds, order: NDArray[np.intp], wanted: ChunkIds) -> NDArray[np.intp]:
+    """Where those of `wanted` are that `ids` holds; `order` sorts `ids`."""
+    if not len(ids):
+        return np.empty(0, dtype=np.intp)
+    found = np.searchsorted(ids, wanted, sorter=order)
+    places: NDArray[np.intp] = order[np.minimum(found, len(ids) - 1)]
+    held: NDArray[np.intp] = places[ids[places] == wanted]
+    return held
+
+
 def best(ids: ChunkIds, scores: Floats, k: int) -> NDArray[np.intp]:
     """Places of the k highest scores, best first, ties by smaller id: the same in every run."""
     if k <= 0 or not len(scores):

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.index.analysis import QueryTerm
-from retrieval.index.arrays import Floats, among, best
+from retrieval.index.arrays import Floats, among, best, places_in
 from retrieval.index.base import ChunkIds, Scored
 from retrieval.index.segments import Catalog
 
 K1 = 1.2  # how soon a repeated word stops to count
 B = 0.75  # how much long chunks are held back
+BACKGROUND = 1_000  # chunks that an index is taken to have at least, when words are weighed for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ class BM25Ranking:
 
     def at(self, chunk_ids: Sequence[int]) -> list[Scored]:
         wanted = np.asarray(chunk_ids, dtype=np.int64)
-        where = np.flatnonzero(among(self.catalog.ids, wanted) & self.catalog.live)
+        where = places_in(self.catalog.ids, self.catalog.order, wanted)
+        where = where[self.catalog.live[where]]
         scored = {one.chunk_id: one for one in self._scored(where)}
         return [scored[id_] for id_ in chunk_ids if id_ in scored]
 
@@ -66,15 +68,24 @@ def rank(
     for term in terms:
         found = _live(catalog, _either(term.variants, occurrences))
         count = len(found.places)
-        rarity = log(1 + (catalog.total - count + 0.5) / (count + 0.5)) if catalog.total else 0.0
-        weight = np.float32(rarity * term.count)
-        mass += float(weight)
+        weight = np.float32(_rarity(count, catalog.total) * term.count)
         saturated = found.frequencies / (found.frequencies + held_back[found.places])
         scores[found.places] += weight * np.float32(K1 + 1) * saturated
-        coverage[found.places] += weight
+        share = _share(term, count, catalog.total)
+        mass += share
+        coverage[found.places] += np.float32(share)
     if mass:
-        coverage /= np.float32(mass)
+        coverage *= np.float32(max(term.weight for term in terms) / mass)
     return BM25Ranking(catalog, scores, np.minimum(coverage, 1.0))
+
+
+def _rarity(count: int, total: int) -> float:
+    return log(1 + (total - count + 0.5) / (count + 0.5)) if total else 0.0
+
+
+def _share(term: QueryTerm, count: int, total: int) -> float:
+    """What a word weighs in coverage. Few chunks say little of how rare it is elsewhere."""
+    return term.weight * term.count * _rarity(max(count, 1), max(total, BACKGROUND))
 
 
 def _either(variants: Sequence[str], occurrences: Mapping[str, Occurrences]) -> Occurrences:

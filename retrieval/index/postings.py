@@ -13,13 +13,13 @@ import numpy as np
 from django.db import transaction
 
 from retrieval.index import bm25
-from retrieval.index.analysis import DEFAULT_LANGUAGE, QueryTerm, document_terms, query_terms
+from retrieval.index.analysis import QueryTerm, document_terms, query_terms, written_language
 from retrieval.index.arrays import among, pack, unpack
 from retrieval.index.base import ChunkIds, Ranking, Scored
 from retrieval.index.merging import SMALL_CHUNKS, merge_segments
 from retrieval.index.rows import postings_insert
 from retrieval.index.segments import Catalog, CatalogCache
-from retrieval.index.state import index_bump, index_version
+from retrieval.index.state import index_bump, index_held, index_version
 from retrieval.models import Chunk, Posting, Segment
 
 TRIES = 4  # to read postings and catalog of one version while a sync writes
@@ -37,7 +37,7 @@ class PostingsIndex:
         if not chunks:
             return
         version = index_bump()
-        pairs = zip(chunks, languages, strict=True)
+        pairs = zip(chunks, _known(chunks, languages), strict=True)
         indexed = sorted(pairs, key=lambda pair: pair[0].pk)
         places: dict[str, list[int]] = defaultdict(list)
         frequencies: dict[str, list[int]] = defaultdict(list)
@@ -53,7 +53,7 @@ class PostingsIndex:
             chunk_count=len(indexed),
             chunk_ids=pack((chunk.pk for chunk, _ in indexed), "<i8"),
             lengths=pack(lengths, "<u4"),
-            languages=Counter(language or DEFAULT_LANGUAGE for _, language in indexed),
+            languages=Counter(language for _, language in indexed),
         )
         rows = ((t, pack(places[t], "<u4"), pack(frequencies[t], "<u2")) for t in sorted(places))
         postings_insert(segment.pk, rows)
@@ -82,15 +82,16 @@ class PostingsIndex:
     # Reads
 
     def rank(self, text: str, *, language: str) -> Ranking:
-        catalog = self._catalog()
+        latest = self._catalog()
         for _ in range(TRIES):
-            terms = query_terms(text, [language] if language else catalog.languages)
-            found = _occurrences(catalog, terms)
-            latest = self._catalog()
-            if latest is catalog:
-                break
             catalog = latest
-        return bm25.rank(catalog, terms, found)
+            ranking = _ranking(catalog, text, language)
+            latest = self._catalog()
+            # What came meanwhile is for the next search; but what was merged away was not read.
+            if catalog.offsets.keys() <= latest.offsets.keys():
+                return ranking
+        with index_held():
+            return _ranking(self._catalog(), text, language)
 
     def search(
         self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
@@ -115,9 +116,25 @@ class PostingsIndex:
         return self._catalogs.at(index_version())
 
 
+def _ranking(catalog: Catalog, text: str, language: str) -> Ranking:
+    terms = query_terms(text, [language] if language else catalog.languages)
+    return bm25.rank(catalog, terms, _occurrences(catalog, terms))
+
+
 def _text(chunk: Chunk) -> str:
     """What is searched of a chunk: its words, and once more those of its title and headings."""
     return "\n".join((chunk.page.title, *map(str, chunk.section), chunk.text))
+
+
+def _known(chunks: Sequence[Chunk], languages: Sequence[str]) -> list[str]:
+    """The languages, where a page declares none by all of its text that is at hand."""
+    unsaid: dict[int, list[str]] = defaultdict(list)
+    for chunk, language in zip(chunks, languages, strict=True):
+        if not language:
+            unsaid[chunk.page_id].append(chunk.text)
+    written = {page: written_language("\n".join(texts)) for page, texts in unsaid.items()}
+    pairs = zip(chunks, languages, strict=True)
+    return [language or written[chunk.page_id] for chunk, language in pairs]
 
 
 def _occurrences(catalog: Catalog, terms: Iterable[QueryTerm]) -> dict[str, bm25.Occurrences]:

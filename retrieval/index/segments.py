@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retrieval.index.arrays import Floats, Mask, among, unpack
 from retrieval.index.base import ChunkIds
 from retrieval.models import Chunk, Segment
+
+TRIES = 4  # to read all segments of one moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Catalog:
     offsets: dict[int, int]
     ids: ChunkIds
     lengths: Floats
+    order: NDArray[np.intp]  # that sorts ids
     live: Mask
     languages: tuple[str, ...]  # most frequent first
     total: int  # live chunks
@@ -67,17 +71,19 @@ class CatalogCache:
 
     def _load(self, version: int) -> Catalog:
         rows = Segment.objects.order_by("pk").values_list("pk", "version", "dead", "languages")
-        known = list(rows)
-        missing = [row[0] for row in known if row[:2] not in self._segments]
         columns = ("pk", "version", "chunk_ids", "lengths")
-        found = dict(self._segments)
-        for pk, stamp, ids, lengths in Segment.objects.filter(pk__in=missing).values_list(*columns):
-            packed = _Segment(unpack(ids, "<i8"), unpack(lengths, "<u4").astype(np.float32))
-            found[pk, stamp] = packed
-        # A segment that was merged away between the two reads is left out: the caller sees that
-        # the version moved and asks again.
-        known = [row for row in known if row[:2] in found]
-        self._segments = {row[:2]: found[row[:2]] for row in known}
+        for _ in range(TRIES):  # a segment may be merged away between the two reads
+            known = list(rows.all())
+            missing = [row[0] for row in known if row[:2] not in self._segments]
+            for pk, stamp, ids, lengths in Segment.objects.filter(pk__in=missing).values_list(
+                *columns
+            ):
+                words = unpack(lengths, "<u4").astype(np.float32)
+                self._segments[pk, stamp] = _Segment(unpack(ids, "<i8"), words)
+            if all(row[:2] in self._segments for row in known):
+                break
+        known = [row for row in known if row[:2] in self._segments]
+        found = self._segments = {row[:2]: self._segments[row[:2]] for row in known}
         parts = [
             (pk, found[pk, stamp], unpack(dead, "<i8"), languages)
             for pk, stamp, dead, languages in known
@@ -98,11 +104,13 @@ def _end_to_end(
         live.append(~among(segment.ids, dead) if len(dead) else np.ones(len(segment.ids), bool))
         spoken.update(languages)
     segments = [segment for _, segment, _, _ in parts]
+    ids = np.concatenate([part.ids for part in segments] or [np.empty(0, np.int64)])
     return _counted(
         Catalog(
             version=version,
             offsets=offsets,
-            ids=np.concatenate([part.ids for part in segments] or [np.empty(0, np.int64)]),
+            ids=ids,
+            order=np.argsort(ids, kind="stable"),
             lengths=np.concatenate(
                 [part.lengths for part in segments] or [np.empty(0, np.float32)]
             ),

@@ -7,6 +7,8 @@ locked until their transaction ends.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from django.db import connections, router, transaction
 from django.db.models import F
@@ -38,6 +40,14 @@ def index_bump() -> int:
         IndexState.objects.get_or_create(pk=1)
         row.update(version=Greatest(F("version") + 1, clock))
     return index_version()
+
+
+@contextmanager
+def index_held() -> Iterator[None]:
+    """Nobody writes meanwhile. For readers that writers have disturbed again and again."""
+    with transaction.atomic():
+        list(IndexState.objects.select_for_update().filter(pk=1).values_list("version"))
+        yield
 
 
 def index_embedder() -> str:

@@ -111,6 +111,9 @@ _WORDS = {
 }
 
 
+TOLD_BY_WORDS = tuple(_WORDS)
+
+
 @cache
 def stop_words(language: str) -> frozenset[str]:
     """Of a BCP 47 primary subtag; empty for a language without a list."""

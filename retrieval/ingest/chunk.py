@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from fastrag_site.conf import conf
 from retrieval.ingest.base import Block, BlockKind, Document, Passage
@@ -46,12 +47,21 @@ def passages(document: Document) -> list[Passage]:
 
 def _passage(draft: Draft, locator: Locator | None) -> Passage:
     return Passage(
-        text="\n".join(block.text for block in draft.blocks),
+        text=_text(draft.blocks),
         section=draft.section,
         anchor=draft.blocks[0].anchor,
         fragment=locator.fragment(draft.blocks, draft.section) if locator else None,
         blocks=draft.blocks,
     )
+
+
+def _text(blocks: Sequence[Block]) -> str:
+    """A block a line; the cells of a table's row in one line, so that they are read together."""
+    text = blocks[0].text
+    for before, block in pairwise(blocks):
+        is_row = block.joined and block.kind is before.kind is BlockKind.TABLE_CELL
+        text += ("\t" if is_row else "\n") + block.text
+    return text
 
 
 def _sections(blocks: Sequence[Block]) -> Iterator[Sequence[Block]]:

@@ -5,7 +5,6 @@ Below: ledger, parse, chunk, pending. Above: ingest.syncing feeds it the items o
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from urllib.parse import urlsplit
@@ -13,12 +12,11 @@ from urllib.parse import urlsplit
 from django.utils import timezone
 
 from retrieval.ingest.base import Document, Fetched, Passage, Skipped
-from retrieval.ingest.chunk import passages
 from retrieval.ingest.crawl.urls import MAX_CHARS, resolve
 from retrieval.ingest.ledger import Ledger, Remembered, digest
-from retrieval.ingest.parse import parse
 from retrieval.ingest.pending import Pending
 from retrieval.ingest.progress import Phase, Progress, Reporter
+from retrieval.ingest.reading import Read, Reading
 from retrieval.ingest.store import PageWrite
 from retrieval.ingest.summary import Tally
 from retrieval.models import Page, Site
@@ -31,9 +29,6 @@ DUPLICATE = "another address of a page already indexed"
 NO_TEXT = "no text found"
 NOINDEX = "noindex"
 TOO_LONG = "address is too long"
-UNEXPECTED = "could not be read (unexpected error, see the log)"
-
-logger = logging.getLogger(__name__)
 
 
 class SiteRun:
@@ -47,12 +42,17 @@ class SiteRun:
         self._taken: set[str] = set()  # addresses fetched in this run
         self._written: set[str] = set()  # addresses stored in this run
 
-    def take(self, item: Fetched | Skipped) -> None:
+    def needs_reading(self, fetched: Fetched) -> bool:
+        known = self.ledger.fetched_at(fetched.url)
+        return not (fetched.noindex or fetched.not_modified or self._is_unchanged(known, fetched))
+
+    def take(self, item: Fetched | Skipped, read: Read | None) -> None:
+        """`read`: what a document says, where it needs reading."""
         if isinstance(item, Skipped):
             self._skip(item)
         else:
             self.tally.fetched += 1
-            self._fetched(item)
+            self._fetched(item, read)
         self.pending.flush_when_due()
         done = self.tally.fetched + self.tally.skipped.total()
         self._report(Progress(phase=Phase.PAGES, done=done, detail=item.url))
@@ -89,7 +89,7 @@ class SiteRun:
         if page.canonical_url and (kept := self.ledger.stored_at(page.canonical_url)):
             self.pending.seen.add(kept.page_id)
 
-    def _fetched(self, fetched: Fetched) -> None:
+    def _fetched(self, fetched: Fetched, read: Read | None) -> None:
         if fetched.url in self._taken:
             self.tally.skip(DUPLICATE, fetched.requested_url)
             return
@@ -99,13 +99,17 @@ class SiteRun:
             self._skip(Skipped(url=fetched.url, reason=NOINDEX, gone=True))
         elif len(fetched.url) > MAX_CHARS:
             self.tally.skip(TOO_LONG, fetched.url[:MAX_CHARS])
-        elif known and (fetched.not_modified or self._is_unchanged(known, fetched)):
+        elif isinstance(read, Reading):
+            self._changed(fetched, read)
+        elif isinstance(read, Skipped):
+            self._unreadable(fetched, read)
+        elif known:
             self._unchanged(known, fetched)
-        elif not fetched.not_modified:
-            self._changed(fetched, known)
 
-    def _is_unchanged(self, known: Remembered, fetched: Fetched) -> bool:
-        return known.recipe == self.ledger.recipe and known.content_hash == digest(fetched)
+    def _is_unchanged(self, known: Remembered | None, fetched: Fetched) -> bool:
+        if known is None or known.recipe != self.ledger.recipe:
+            return False
+        return known.content_hash == digest(fetched)
 
     def _unchanged(self, known: Remembered, fetched: Fetched) -> None:
         self._keep(known)
@@ -122,23 +126,22 @@ class SiteRun:
         )
         self.pending.renew(renewed)
 
-    def _changed(self, fetched: Fetched, known: Remembered | None) -> None:
-        document = _read(fetched)
-        if isinstance(document, Document) and document.noindex:
-            document = Skipped(url=fetched.url, reason=NOINDEX, gone=True)
-        if isinstance(document, Skipped):
-            if document.gone or document.transient:
-                self._skip(replace(document, url=fetched.url))
-            else:
-                self._note(fetched, document.reason)
-            return
-        url = _address(fetched, document)
-        if url != fetched.url and self._is_stored_from_elsewhere(url, fetched):
-            self._note(fetched, DUPLICATE, document=document, canonical_url=url)
-        elif found := passages(document):
-            self._write(fetched, url=url, document=document, passages=found)
+    def _unreadable(self, fetched: Fetched, skipped: Skipped) -> None:
+        if skipped.gone or skipped.transient:
+            self._skip(replace(skipped, url=fetched.url))
         else:
-            self._note(fetched, NO_TEXT, document=document)
+            self._note(fetched, skipped.reason)
+
+    def _changed(self, fetched: Fetched, read: Reading) -> None:
+        url = _address(fetched, read.document)
+        if read.document.noindex:
+            self._skip(Skipped(url=fetched.url, reason=NOINDEX, gone=True))
+        elif url != fetched.url and self._is_stored_from_elsewhere(url, fetched):
+            self._note(fetched, DUPLICATE, document=read.document, canonical_url=url)
+        elif read.passages:
+            self._write(fetched, url=url, document=read.document, passages=read.passages)
+        else:
+            self._note(fetched, NO_TEXT, document=read.document)
 
     def _is_stored_from_elsewhere(self, url: str, fetched: Fetched) -> bool:
         page = self.ledger.stored_at(url)
@@ -165,18 +168,17 @@ class SiteRun:
         *,
         url: str,
         document: Document | None,
-        passages: list[Passage] | None = None,
+        passages: tuple[Passage, ...] = (),
         note: str = "",
         canonical_url: str = "",
     ) -> None:
         write = PageWrite(
             url=url,
-            # Bodies and blocks are dropped: a batch of them would be most of the memory.
             fetched=replace(fetched, body=b"", links=self._links(fetched, document)),
             content_hash=digest(fetched),
             recipe=self.ledger.recipe,
-            document=document and replace(document, blocks=(), visible=None),
-            passages=tuple(replace(passage, blocks=()) for passage in passages or ()),
+            document=document,
+            passages=passages,
             note=note,
             canonical_url=canonical_url,
             replaces=self._predecessor(fetched, url),
@@ -196,14 +198,6 @@ class SiteRun:
             if page and page.url != url and page.page_id not in self.pending.seen:
                 return page.page_id
         return None
-
-
-def _read(fetched: Fetched) -> Document | Skipped:
-    try:
-        return parse(fetched)
-    except Exception:  # one document must not end the sync of the others
-        logger.exception("Could not read %s", fetched.url)
-        return Skipped(url=fetched.url, reason=UNEXPECTED, transient=True)
 
 
 def _address(fetched: Fetched, document: Document) -> str:

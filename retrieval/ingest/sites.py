@@ -14,6 +14,7 @@ from retrieval.ingest.store import Pruned, pages_prune
 from retrieval.models import Page, Site
 
 LOCATION_MAX = 2000
+COUNT_MAX = 1_000_000  # of links to follow, and of pages
 
 
 class BadSource(ValueError):
@@ -63,7 +64,7 @@ def source_resolve(source: str, *, single: bool = False) -> tuple[Site.Kind, str
     if given and path.is_dir():
         return Site.Kind.FOLDER, str(path.resolve())
     if given and path.exists():
-        raise BadSource(f"{given} is a file; give the folder it is in, with --base-url.")
+        raise BadSource(f"{given} is a file; give the folder it is in, with its --base-url.")
     raise BadSource(
         f"{given!r} is neither a web address nor a folder on this machine. "
         "Start a web address with http:// or https://."

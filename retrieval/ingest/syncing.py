@@ -18,13 +18,14 @@ from django.utils import timezone
 
 from fastrag_site.conf import conf
 from retrieval.index import sparse_index
-from retrieval.ingest.base import CrawlEnd, CrawlRequest, Fetched, Skipped
+from retrieval.ingest.base import CrawlEnd, CrawlRequest
 from retrieval.ingest.crawl import crawl
 from retrieval.ingest.folder import FolderRequest, folder_documents
 from retrieval.ingest.inherit import identities_inherit
 from retrieval.ingest.lease import Lease, LeaseLost, SiteBusy, site_lease
 from retrieval.ingest.ledger import Ledger
 from retrieval.ingest.progress import Reporter, silent
+from retrieval.ingest.reading import Item, read_ahead
 from retrieval.ingest.run import SiteRun
 from retrieval.ingest.sites import SourceOptions, site_remember, sites_enabled
 from retrieval.ingest.summary import SiteSummary, Summary
@@ -32,8 +33,6 @@ from retrieval.ingest.vectorise import vectors_fill
 from retrieval.models import Chunk, Site
 
 logger = logging.getLogger(__name__)
-
-Item = Fetched | Skipped | CrawlEnd
 
 
 def sync_sources(
@@ -89,12 +88,15 @@ def _sync_leased(site: Site, lease: Lease, *, prune: bool, report: Reporter) -> 
     run = SiteRun(Ledger(site), confirm=lease.confirm, report=report)
     end = CrawlEnd(complete=False, failure="The crawl broke off.")
     try:
-        with contextlib.closing(_documents(site, run.ledger)) as documents:
-            for item in documents:
+        with (
+            contextlib.closing(_documents(site, run.ledger)) as documents,
+            contextlib.closing(read_ahead(documents, needed=run.needs_reading)) as readings,
+        ):
+            for item, read in readings:
                 if isinstance(item, CrawlEnd):
                     end = item
                     break
-                run.take(item)
+                run.take(item, read)
         doubt = run.finish(complete=end.complete and not end.failure, prune=prune)
         end = replace(end, failure=end.failure or doubt)
         identities_inherit(site)

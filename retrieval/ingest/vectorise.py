@@ -22,4 +22,5 @@ def vectors_fill(report: Reporter) -> tuple[int, tuple[str, ...]]:
     try:
         return fill_vectors(progress=progress), ()
     except EmbedderUnavailable as error:
-        return filled, (f"Vectors wait for the next sync: {error} Search goes on by words alone.",)
+        reason = str(error).rstrip(".")
+        return filled, (f"Vectors wait for the next sync: {reason}. Words alone are searched.",)

@@ -28,12 +28,12 @@ class Curve:
 
 
 WITH_VECTORS = Curve(0.88, 9.0)
-BY_WORDS = Curve(0.46, 13.0)
+BY_WORDS = Curve(0.475, 13.0)
 # Pairs of characters: most of those that cross the border of two words are found nowhere else.
 _BY_PAIRS = {
-    **dict.fromkeys(("zh", "ja"), Curve(0.24, 30.0)),
-    **dict.fromkeys(("th", "lo", "km", "my"), Curve(0.53, 25.0)),
-    "ko": Curve(0.35, 20.0),
+    **dict.fromkeys(("zh", "ja"), Curve(0.268, 30.0)),
+    **dict.fromkeys(("th", "lo", "km", "my"), Curve(0.565, 25.0)),
+    "ko": Curve(0.38, 20.0),
 }
 
 

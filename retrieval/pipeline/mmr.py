@@ -20,12 +20,12 @@ from retrieval.pipeline.base import Candidate
 Similarity = NDArray[np.float32]  # (n, n), 0.0 nothing in common to 1.0 the same
 SAME_COSINE = 0.85
 SAME_WORDS = 0.5  # share of the words of both
-POOL = 3  # candidates looked at for each that is chosen
+POOL, SMALLEST_POOL = 2, 20  # candidates looked at for each that is chosen, and at least
 
 
 def diversify(candidates: Sequence[Candidate], *, k: int, weight: float) -> list[Candidate]:
     """k of the candidates, by score. `weight` of relevance against novelty: 1.0 is relevance."""
-    pool = candidates[: POOL * k]
+    pool = candidates[: max(SMALLEST_POOL, POOL * k)]
     if weight >= 1.0 or len(pool) <= k:
         return list(pool[:k])
     chosen = select(
@@ -39,7 +39,9 @@ def diversify(candidates: Sequence[Candidate], *, k: int, weight: float) -> list
 
 def select(scores: NDArray[np.float32], alike: Similarity, *, k: int, weight: float) -> list[int]:
     """Greedy: the next is relevant and unlike the chosen ones. The first is always the best."""
-    relevance = scores / max(float(scores.max()), 1e-9)
+    # A reranker's scores may be negative.
+    above = scores - min(0.0, float(scores.min()))
+    relevance = above / max(float(above.max()), 1e-9)
     chosen = [int(np.argmax(relevance))]
     nearest = alike[chosen[0]].copy()
     while len(chosen) < min(k, len(scores)):
@@ -51,11 +53,15 @@ def select(scores: NDArray[np.float32], alike: Similarity, *, k: int, weight: fl
 
 
 def similarity(pool: Sequence[Candidate]) -> Similarity:
-    """By vectors where all have one, else by shared words."""
+    """By vectors where they took part in the ranking, else by shared words.
+
+    In a language that the embedder does not know, all passages may be near to each other.
+    """
     ids = [candidate.chunk_id for candidate in pool]
-    vectors = dense_index().vectors(ids)
-    if len(vectors) == len(ids):
-        return _cosines(ids, vectors)
+    if all(candidate.dense is not None for candidate in pool):
+        vectors = dense_index().vectors(ids)
+        if len(vectors) == len(ids):
+            return _cosines(ids, vectors)
     texts = dict(Chunk.objects.filter(pk__in=ids).values_list("pk", "text"))
     return overlaps([texts.get(id_, "") for id_ in ids])
 

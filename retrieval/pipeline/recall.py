@@ -1,7 +1,7 @@
 """Second step: both legs bring their candidates. The model embeds the query meanwhile.
 
 Threads here compute only: the database is read by the caller's thread alone, so that no connection
-is opened that nobody closes. Below: index, embedding, models. Above: run.
+is opened that nobody closes. Below: index, embedding. Above: run.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from retrieval.embedding import embedder
 from retrieval.embedding.errors import EmbedderUnavailable
 from retrieval.index import dense_index, sparse_index
 from retrieval.index.base import ChunkIds, Ranking, Scored, Vector
+from retrieval.index.rows import pages_of
 from retrieval.index.state import index_embedder
-from retrieval.models import Chunk
 from retrieval.pipeline.base import Candidate, Prepared, Recalled
 from retrieval.types import Mode, Stage
 
@@ -120,7 +120,7 @@ def _top(
 
 def _recalled(prepared: Prepared, sparse: _Leg, dense: _Leg, notes: Sequence[str]) -> Recalled:
     ids = list(dict.fromkeys(one.chunk_id for one in (*sparse.top, *dense.top)))
-    pages = dict(Chunk.objects.filter(pk__in=ids).values_list("pk", "page_id"))
+    pages = pages_of(ids)
     words, cosines = sparse.scores(ids), dense.scores(ids)
     coverage = words or _lexical_scores(prepared, ids)
     candidates = {

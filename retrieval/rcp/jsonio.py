@@ -1,8 +1,8 @@
 """Strict JSON in, compact JSON out. Below: orjson, errors. Above: dispatcher, transports, client.
 
 Reading refuses what JSON has no word for (NaN, numbers beyond the machine's, bad UTF-8) and what
-would hurt (deep nesting), always as ParseError. Writing never emits NaN or Infinity, nor raw any
-character that some parsers take for a line end.
+would hurt (deep nesting), always as ParseError. Writing never emits NaN or Infinity, half of a
+surrogate pair, nor raw any character that some parsers take for a line end.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ def loads(raw: bytes, *, max_depth: int = MAX_DEPTH) -> Any:
     if raw.count(b"[") + raw.count(b"{") > max_depth and _depth(raw) > max_depth:
         raise ParseError(f"nested deeper than {max_depth} levels")
     try:
-        # orjson would read an integer of more than 64 bits as a float.
-        if _LONG_NUMBER.search(raw):
-            return _DECODER.decode(raw.decode())
-        return orjson.loads(raw)
+        value = orjson.loads(raw)
+        # orjson reads an integer of more than 64 bits as a float.
+        return _DECODER.decode(raw.decode()) if _LONG_NUMBER.search(raw) else value
     except (ValueError, RecursionError):
         raise ParseError("not valid JSON") from None
 
@@ -103,8 +102,9 @@ def _plain(value: Any) -> Any:
 
 
 def _dump_rarities(value: Any) -> bytes:
-    """Integers of any size, keys that are not strings, halves of surrogate pairs."""
-    return _ENCODER.encode(_finite(value)).encode("ascii")
+    """Integers of any size, keys that are not strings; half of a surrogate pair becomes U+FFFD."""
+    text = _ENCODER.encode(_finite(value))
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
 
 
 def _has_non_finite(value: Any) -> bool:
@@ -139,4 +139,6 @@ def _is_bad(value: Any) -> bool:
 
 
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_int=_int, parse_float=_float)
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
+_ENCODER = json.JSONEncoder(
+    separators=(",", ":"), allow_nan=False, ensure_ascii=False, default=_plain
+)

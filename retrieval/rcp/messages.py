@@ -66,6 +66,15 @@ def id_of(message: Any) -> RequestId | None:
     return id_ if is_request_id(id_) else None
 
 
+def wants_no_answer(message: Any) -> bool:
+    """Whether a decoded text holds notifications alone: not even an error may answer it."""
+    members = message if type(message) is list and message else [message]
+    try:
+        return all(read_message(member).id is None for member in members)
+    except NotJsonRpc:
+        return False
+
+
 def success(id_: RequestId, result: Mapping[str, Any]) -> Reply:
     """Raises TypeError or ValueError when the result has no JSON form."""
     return Reply(id_, dumps({"jsonrpc": "2.0", "id": id_, "result": result}))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from retrieval.rcp.vectors import F32_BASE64, JSON, encode_vectors
+from retrieval.rcp.vectors import JSON, encode_vectors
 
 Result = Mapping[str, Any]
 
@@ -33,8 +33,8 @@ def _embed(params: Result, result: Result) -> Result:
     encoding = params.get("encoding", JSON)
     if vectors is None or "encoding" in result or encoding == JSON:
         return result
-    if encoding == F32_BASE64 and len(vectors) == 0:
-        return result  # no vector, no dimension: plain JSON says it best
+    if len(vectors) == 0 and "dimension" not in result:
+        return result  # base64 has to name its dimension, and nobody knows it
     return {**result, **encode_vectors(vectors, encoding)}
 
 

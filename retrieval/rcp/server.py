@@ -161,7 +161,8 @@ class Server:
     ) -> None:
         """Serve `POST /rcp` until interrupted or closed.
 
-        One session for all, like stdio's; `stateless`: every request counts as initialized.
+        One session for all, like stdio's: after its `shutdown` every request is refused.
+        `stateless`: every request counts as initialized, and `shutdown` changes nothing.
         Port 0 takes a free one; `on_ready` is told which. `identify` maps headers to the caller.
         """
         from retrieval.rcp.transports.serve import serve

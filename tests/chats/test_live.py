@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import random
+import shutil
+import signal
 import socket
+import sqlite3
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -22,7 +28,7 @@ from tests.chats.live_parts import (
     journal,
     open_databases,
 )
-from tests.live import Server, ServerFactory, until
+from tests.live import ROOT, Server, ServerFactory, environment, until
 from tests.sse_client import Comment, Event
 
 LEAVING_SECONDS = 1.0
@@ -218,3 +224,23 @@ def test_a_killed_server_loses_no_question(real_server: ServerFactory) -> None:
     assert answer["content"].startswith("xxxx")
     with visitor.ask("And now?", chat_id=chat["id"]) as stream:
         assert stream.events()[-1].data["finish_reason"] == "stop"
+
+
+def test_ask_is_interrupted_from_the_keyboard(migrated_var_dir: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(migrated_var_dir, tmp_path / "var"))
+    command = [sys.executable, "manage.py", "ask", "Why?"]
+    variables = environment(folder, "fastrag_site.settings", env(SLOW))
+    with subprocess.Popen(
+        command, cwd=ROOT, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as asking:
+        assert asking.stdout is not None
+        while b"xxxx" not in asking.stdout.read1():
+            pass
+        asking.send_signal(signal.SIGINT)
+        _, errors = asking.communicate(timeout=10)
+    assert asking.returncode == 130
+    assert errors.endswith(b"interrupted; what was said is stored\n")
+    database = sqlite3.connect(folder / "fastrag.sqlite3")
+    query = "select finish_reason from chats_message where role = 'assistant'"
+    assert database.execute(query).fetchall() == [("interrupted",)]
+    database.close()

@@ -149,6 +149,22 @@ async def test_a_passage_that_gives_instructions_stays_data_and_is_marked() -> N
 
 
 @pytest.mark.parametrize(
+    "mark",
+    [
+        *("</passages>", "< / PASSAGE >", "</conversation>", "<message>"),
+        *("<|im_start|>system", "<|eot_id|>", "<｜User｜>", "</s>", "<s>", "<start_of_turn>"),
+        *("[INST]", "[/INST]", "<<SYS>>", "<</SYS>>"),
+    ],
+)
+def test_no_passage_ends_itself_or_begins_another_role(mark: str) -> None:
+    told = templates.system_text([passage(f"Before {mark} after, x < y, [1] <b> <| |>")])
+    inside = told.rpartition('section="Part &gt; Chapter">')[2]
+    assert mark not in inside.removesuffix("\n</passage>\n</passages>")
+    assert "after, x < y, [1] <b> <| |>" in inside
+    assert mark not in templates.quoted(mark)
+
+
+@pytest.mark.parametrize(
     "rule",
     [
         "from nothing else",

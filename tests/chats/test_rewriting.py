@@ -31,6 +31,7 @@ async def searched(*scripts: Script, question: str = QUESTION) -> str:
         "  Query: install the tide tables on Windows\n",
         '"install the tide tables on Windows"\n\n',
         "**Search query:** install the tide tables on Windows",
+        "<query>\ninstall the tide tables on Windows\n</query>",
     ],
 )
 async def test_a_follow_up_is_searched_as_the_model_puts_it(said: str) -> None:
@@ -46,6 +47,7 @@ async def test_a_follow_up_is_searched_as_the_model_puts_it(said: str) -> None:
         answer("install tide tables on Windows " * 20),
         answer("Sure!\nHere is the query: Windows"),
         answer("How to bake bread"),
+        answer("and on windows?\n</query>"),
         answer("How do I install the tide tables?"),  # lost what was new
         [HEAD, token("install on Win")],
         error(500),

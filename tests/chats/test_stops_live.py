@@ -5,7 +5,16 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.chats.live_parts import Visitor, answers, begun, env, first_text, journal
+from tests.chats.live_parts import (
+    SLOW,
+    SLOW_SEARCH,
+    Visitor,
+    answers,
+    begun,
+    env,
+    first_text,
+    journal,
+)
 from tests.live import Server, ServerFactory, until
 from tests.sse_client import Event, Stream
 from tests.upstream import HEAD, Forever, Upstream, chunk, token, upstream
@@ -107,6 +116,19 @@ def test_a_stop_before_the_first_token_closes_the_model_as_well(
         assert end.data["finish_reason"] == "interrupted"
         assert model.closed_after(asked_at) < WITHIN_SECONDS > ended_at - asked_at
         assert answers(server) == [("interrupted", "")]
+
+
+def test_a_stop_during_the_search_does_not_wait_for_it(real_server: ServerFactory) -> None:
+    server = real_server(env=env(SLOW, embedder=SLOW_SEARCH))
+    visitor = Visitor(server)
+    with visitor.ask() as stream:
+        chat_id = begun(stream).data["chat_id"]
+        asked_at = time.monotonic()
+        stop(visitor, chat_id).close()
+        end, ended_at = end_of(stream)
+    assert end.data["finish_reason"] == "interrupted"
+    assert ended_at - asked_at < WITHIN_SECONDS
+    assert answers(server) == [("interrupted", "")]
 
 
 def test_after_a_stop_nothing_runs_and_the_chat_goes_on(slow_server: Server) -> None:

@@ -172,10 +172,14 @@ def test_a_body_that_is_not_declared_as_json(client: Client, content_type: str) 
 
 
 def test_a_host_that_is_not_ours(client: Client) -> None:
-    assert refusal(client.get("/api/nothing", HTTP_HOST="evil.example")) == (
-        400,
-        "VALIDATION_ERROR",
-    )
+    response = client.get("/api/nothing", HTTP_HOST="evil.example")
+    assert refusal(response) == (400, "VALIDATION_ERROR")
+    assert list(response.json()["error"]["fields"]) == ["host"]
+
+
+def test_what_is_suspicious_in_a_request_is_named_as_well(client: Client) -> None:
+    error = client.get("/api/raise/suspicious").json()["error"]
+    assert list(error["fields"]) == ["request"]
 
 
 @pytest.mark.parametrize("path", ["/api/form", "/form"])

@@ -81,7 +81,22 @@ def test_a_shared_cache_can_be_named(settings_of: Any) -> None:
     assert caches["default"]["LOCATION"] == "counters"
 
 
+def test_an_empty_variable_of_the_deployment_is_unset(settings_of: Any) -> None:
+    given = ("DATABASE_URL", "CACHE_URL", "ALLOWED_HOSTS", "HTTPS", "LOG_LEVEL", "DATABASE_POOL")
+    seen = ("DATABASES", "CACHES", "ALLOWED_HOSTS", "SECURE_HSTS_SECONDS", "LOGGING")
+    empty = dict.fromkeys((*given, "SECURE_HSTS_SECONDS"), "")
+    assert settings_of(empty, *seen) == settings_of({}, *seen)
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_data_folder_is_the_default_one(settings_of: Any, empty: str) -> None:
+    folder = settings_of({"FASTRAG_VAR_DIR": empty}, "VAR_DIR")["VAR_DIR"]
+    assert folder == str(ROOT / "var")
+    assert not (ROOT / "secret_key").exists()
+
+
 def test_an_empty_value_is_the_default(settings_of: Any) -> None:
     names = ("CHAT_TEMPERATURE", "CHAT_CONTEXT_WINDOW", "CHAT_EXTRA_BODY", "ALLOW_ANONYMOUS")
     env = {f"FASTRAG_{name}": "" for name in names} | {"FASTRAG_CHAT_API_KEY": ""}
-    assert settings_of(env, "FASTRAG")["FASTRAG"] == {"CHAT_API_KEY": ""}
+    env |= {"FASTRAG_CRAWL_USER_AGENT": ""}
+    assert settings_of(env, "FASTRAG")["FASTRAG"] == {}

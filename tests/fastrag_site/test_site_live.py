@@ -89,3 +89,12 @@ def test_nothing_warned_or_failed(server: Server) -> None:
     output = server.output()
     assert "Traceback" not in output
     assert "Warning" not in output
+
+
+def test_a_host_that_is_not_ours_is_one_warning_without_a_traceback(server: Server) -> None:
+    with server.get("/api/chats", headers={"Host": "evil.example"}) as response:
+        assert response.status == 400
+    server.wait_for_output("Invalid HTTP_HOST header: 'evil.example'")
+    (line,) = (line for line in server.output().splitlines() if "evil.example" in line)
+    assert " WARNING django.security.DisallowedHost [" in line
+    assert "Traceback" not in server.output()

@@ -179,6 +179,37 @@ def test_a_site_is_added_with_the_checks_of_the_command_line(admin_client: Clien
     assert "https://" in bad.content.decode()
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("max_pages", "0"), ("max_pages", "1000001"), ("depth", "-1"), ("depth", str(2**63 - 1))],
+)
+def test_counts_have_the_bounds_of_the_command_line(
+    admin_client: Client, field: str, value: str
+) -> None:
+    response = admin_client.post(reverse("admin:retrieval_site_add"), form(**{field: value}))
+    assert list(response.context["adminform"].form.errors) == [field]
+    assert not Site.objects.exists()
+
+
+@pytest.mark.parametrize("location", ["", "  "])
+def test_an_empty_location_is_one_error(admin_client: Client, location: str) -> None:
+    response = admin_client.post(reverse("admin:retrieval_site_add"), form(location=location))
+    errors = response.context["adminform"].form.errors
+    assert errors == {"location": ["This field is required."]}
+
+
+def test_what_is_wrong_with_a_folder_is_said_in_the_words_of_the_form(
+    admin_client: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "a.md").write_text("# Apples")
+    for location in (tmp_path, tmp_path / "a.md"):
+        response = admin_client.post(
+            reverse("admin:retrieval_site_add"), form(location=str(location))
+        )
+        ((message,),) = response.context["adminform"].form.errors.values()
+        assert "Base URL" in message and "--" not in message
+
+
 def test_a_folder_needs_its_base_url(admin_client: Client, tmp_path: Path) -> None:
     add = reverse("admin:retrieval_site_add")
     folder = form(location=str(tmp_path), kind="site")

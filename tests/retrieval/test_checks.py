@@ -32,7 +32,7 @@ def test_installed_weights_are_fine() -> None:
     [
         None,
         {**MINILM, "OPTIONS": {"path": "/somewhere"}},
-        {"BACKEND": "retrieval.embedding.openai_compatible.OpenAIEmbedder"},
+        {"BACKEND": "retrieval.embedding.openai_compatible.OpenAICompatibleEmbedder"},
     ],
 )
 def test_other_embedders_need_no_weights(embedder: Mapping[str, Any] | None) -> None:

@@ -79,6 +79,21 @@ def test_else_nobody_without_credentials(client: Client, method: str) -> None:
 
 
 @override_settings(FASTRAG=CLOSED)
+@pytest.mark.parametrize("key", [{}, {"Authorization": "Bearer nonsense"}])
+def test_a_notification_without_credentials_is_refused_by_the_status_alone(
+    client: Client, key: dict[str, str]
+) -> None:
+    notice = {"jsonrpc": "2.0", "method": "notifications/cancel", "params": {"id": 1}}
+    with override_settings(FASTRAG=CLOSED):
+        for body in (notice, [notice, notice]):
+            response = post(client, body, headers=key)
+            assert (response.status_code, response.content) == (401, b"")
+            assert "Content-Type" not in response
+            assert "WWW-Authenticate" in response
+        for body in ([notice, message()], {**notice, "jsonrpc": "1"}, []):
+            assert post(client, body, headers=key).content
+
+
 def test_a_key_opens(client: Client, user: User) -> None:
     assert post(client, message(), headers=key(user)).status_code == 200
 

@@ -46,8 +46,13 @@ def test_json_holds_the_counts_and_the_sites(folder: str) -> None:
     assert summary["sites"][0]["location"] == folder
 
 
+def test_without_any_site_it_says_so_beside_the_summary() -> None:
+    err = io.StringIO()
+    assert json.loads(sync(json=True, stderr=err))["sites"] == []
+    assert "There is no site to sync yet" in err.getvalue()
+
+
 def test_without_a_source_all_sites_are_synced_again(folder: str) -> None:
-    assert "There is no site to sync yet" in sync()
     sync(folder, base_url=BASE)
     assert "2 unchanged" in sync()
 

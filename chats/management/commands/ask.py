@@ -9,11 +9,12 @@ from contextlib import aclosing
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from chats import answering, selectors
 from chats.events import Delta, Event, FinishReason, MessageEnd, MessageStart, Source, Sources
 from chats.models import Chat
+from fastrag_site.commands import SiteCommand
 from fastrag_site.errors import ChatNotFound, RequestRefused
 from fastrag_site.owners import Owner
 from fastrag_site.threads import in_thread
@@ -22,7 +23,7 @@ from retrieval.ingest.fragments import directive
 CONSOLE = Owner(session_key="console")  # owns the chats that are begun here
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Asks a question, and streams the answer with its sources."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

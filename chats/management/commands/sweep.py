@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from chats import services
+from fastrag_site.commands import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Stores answers that a dead worker left unfinished, as interrupted."
 
     def handle(self, *args: Any, **options: Any) -> None:

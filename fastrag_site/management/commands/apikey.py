@@ -8,13 +8,14 @@ from typing import Any
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from knox.settings import CONSTANTS
 
+from fastrag_site.commands import SiteCommand
 from fastrag_site.models import ApiKey
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Create, list or revoke API keys (`Authorization: Bearer <key>`)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

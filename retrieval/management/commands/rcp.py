@@ -9,13 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
-
+from fastrag_site.commands import SiteCommand
 from retrieval.handlers.server import local_server
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Serve the Retrieval Context Protocol over stdin and stdout until stdin ends."
     requires_system_checks = ()  # made below, when stdout is out of the way
 
@@ -27,11 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         with _stdout_on_stderr():  # backends are imported and built, and may print
             self.check()
-            try:
-                server = local_server(writable=not options["read_only"])
-            except DatabaseError as error:
-                hint = "Is it running, and was `manage.py migrate` run?"
-                raise CommandError(f"The database is not ready. {hint}") from error
+            server = local_server(writable=not options["read_only"])
         server.serve_stdio()
 
 

@@ -7,8 +7,9 @@ from argparse import ArgumentParser
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
+from fastrag_site.commands import SiteCommand
 from fastrag_site.conf import conf
 from retrieval.services import search
 from retrieval.types import Hit, Mode, Query, Retrieved
@@ -16,7 +17,7 @@ from retrieval.types import Hit, Mode, Query, Retrieved
 SHOWN = 280  # characters of a passage
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Search the indexed pages."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -7,11 +7,12 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, DjangoHelpFormatter
+from django.core.management.base import CommandError, DjangoHelpFormatter
 
+from fastrag_site.commands import SiteCommand
 from retrieval.ingest import sync
 from retrieval.ingest.progress import reporter
-from retrieval.ingest.sites import BadSource
+from retrieval.ingest.sites import COUNT_MAX, BadSource
 from retrieval.ingest.summary import SiteSummary, Summary
 
 EXAMPLES = """
@@ -27,7 +28,7 @@ class Help(DjangoHelpFormatter, RawDescriptionHelpFormatter):
     """Django's order of options; the examples as they are written."""
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Index sites, sitemaps, single pages and folders; without a source, all sites again."
 
     def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> Any:
@@ -68,6 +69,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except KeyboardInterrupt:
             raise CommandError("Interrupted; what was stored stays, sync again to go on.") from None
+        if not summary.sites:  # no failure: cron may run before the first site is there
+            self.stderr.write("There is no site to sync yet. Name one: manage.py sync ADDRESS")
         if options["json"]:
             self.stdout.write(json.dumps(summary.to_dict(), ensure_ascii=False))
         else:
@@ -77,8 +80,6 @@ class Command(BaseCommand):
             raise CommandError(f"{len(failed)} of {len(summary.sites)} sites failed: {failed[0]}")
 
     def _tell(self, summary: Summary) -> None:
-        if not summary.sites:
-            self.stdout.write("There is no site to sync yet. Name one: manage.py sync ADDRESS")
         for site in summary.sites:
             self._tell_site(site)
         for note in summary.notes:
@@ -100,8 +101,8 @@ class Command(BaseCommand):
 
 
 def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) > 1_000_000:
-        raise ArgumentTypeError(f"{text!r} is not a number from 0 to 1000000")
+    if not text.isascii() or not text.isdigit() or int(text) > COUNT_MAX:
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 to {COUNT_MAX}")
     return int(text)
 
 

@@ -111,7 +111,8 @@ class AsyncClient:
         try:
             self.info_at_start = await self._initialize()
         except BaseException:
-            await self._transport.close()
+            await self._say_farewell(0.0)  # whoever did not answer is not told either
+            await self._transport.close(at_once=True)
             raise
         session = self.info_at_start.get("_meta", {}).get("session")
         self._transport.use_session(session if isinstance(session, str) else uuid4().hex)
@@ -198,9 +199,18 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        if self._farewells:
-            await asyncio.wait(self._farewells, timeout=CANCEL_TIMEOUT)
+        await self._say_farewell(CANCEL_TIMEOUT)
         await self._transport.close()
+
+    async def _say_farewell(self, patience: float) -> None:
+        """Let what is being told to the server get out, and leave no task behind."""
+        if not self._farewells:
+            return
+        _, late = await asyncio.wait(set(self._farewells), timeout=patience)
+        for task in late:
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
 
     async def __aenter__(self) -> Self:
         return self

@@ -44,6 +44,7 @@ class HttpClientTransport:
         )
 
     async def exchange(self, id_: RequestId, text: bytes, *, streams: bool) -> Any:
+        self._check_open()
         accept = EVENT_STREAM if streams else "application/json"
         try:
             async with self._http.stream(
@@ -56,6 +57,7 @@ class HttpClientTransport:
             raise ConnectionLost(f"no answer from the server: {type(error).__name__}") from error
 
     async def notify(self, text: bytes) -> None:
+        self._check_open()
         try:
             await self._http.post(self._url, content=text)
         except httpx.HTTPError as error:
@@ -64,8 +66,12 @@ class HttpClientTransport:
     def use_session(self, session: str) -> None:
         self._http.headers["RCP-Session"] = session
 
-    async def close(self) -> None:
+    async def close(self, *, at_once: bool = False) -> None:
         await self._http.aclose()
+
+    def _check_open(self) -> None:
+        if self._http.is_closed:
+            raise ConnectionLost("the connection is closed")
 
     async def _read_stream(self, response: httpx.Response) -> Any:
         async with aclosing(_messages(response)) as messages:

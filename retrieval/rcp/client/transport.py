@@ -25,6 +25,6 @@ class ClientTransport(Protocol):
         """Scope the ids of this client, where the transport needs it."""
         ...
 
-    async def close(self) -> None:
-        """Let go of the server; bounded in time, and safe to repeat."""
+    async def close(self, *, at_once: bool = False) -> None:
+        """Let go of the server; bounded in time, and safe to repeat. `at_once`: without grace."""
         ...

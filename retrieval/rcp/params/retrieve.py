@@ -74,6 +74,7 @@ _CHECKS: dict[str, Check] = {
     "cursor": reader.text,
 }
 _SHAPE = reader.shape(_CHECKS, required=("query",))
+_PLAIN = frozenset(("query", "k"))  # needs no option
 
 
 def check_retrieve(
@@ -84,7 +85,7 @@ def check_retrieve(
     max_k = advertised["retrieve"].get("maxK")
     if type(max_k) is int and read.get("k", 0) > max_k:
         read["k"] = max_k
-    if len(read) > 2:
+    if not _PLAIN.issuperset(read):
         _check_options(read, advertised, notes)
         _check_funnel(read)
     return read

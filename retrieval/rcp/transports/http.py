@@ -125,7 +125,9 @@ class HttpEndpoint:
         self._runtime = runtime
         self._advertised = advertised
         self._stateless = stateless
-        self._open_session()
+        # One for all callers; once one of them shuts it down, it stays so.
+        self._session = Session(unique_ids=False, public_id=new_session_id())
+        self._plain_peer = Peer(session=self._session)
         self.max_bytes = runtime.limits.message_bytes
 
     async def respond(self, request: HttpRequest, caller: Caller = ANYONE) -> HttpReply:
@@ -154,14 +156,7 @@ class HttpEndpoint:
         channel = Channel(self._runtime.limits.frames) if streams else None
         answer = channel or Answer()
         calls = self._receive(request, self._peer(request, caller, channel), answer)
-        if self._session.closed:
-            self._open_session()
         return Exchange(answer, calls)
-
-    def _open_session(self) -> None:
-        """One for all callers, until one of them shuts it down."""
-        self._session = Session(unique_ids=False, public_id=new_session_id())
-        self._plain_peer = Peer(session=self._session)
 
     def _peer(self, request: HttpRequest, caller: Caller, channel: Channel | None) -> Peer:
         if caller is ANYONE and not (self._stateless or request.session or channel):

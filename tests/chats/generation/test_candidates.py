@@ -112,3 +112,23 @@ def test_a_sentence_that_stands_in_two_passages_is_listed_once() -> None:
     text = "The same sentence stands here."
     found = candidates_from([passage(text), passage(text, number=2)])
     assert [one.number for one in found] == [1]
+
+
+ROWS = ("Code\tMeaning\tWhat to do", "E01\ttank is empty\tfill the tank", "E12\tpump\twait")
+TABLE = "\n".join(("These codes exist.", *ROWS))
+
+
+def test_a_row_of_a_table_is_quoted_whole() -> None:
+    texts = [one.text for one in candidates_from([passage(TABLE)])]
+    assert texts[1:] == ["E01 – tank is empty – fill the tank", "E12 – pump – wait"]
+
+
+def test_a_passage_that_begins_in_the_middle_of_a_table_has_no_row_of_names() -> None:
+    (first, _) = candidates_from([passage("E01\ttank is empty\nE12\tpump is too hot")])
+    assert first.text == "E01 – tank is empty"
+
+
+def test_cells_that_hold_paragraphs_are_read_as_such() -> None:
+    long = "The warranty lasts for two years. " * 12
+    texts = [one.text for one in candidates_from([passage(f"Warranty\t{long}")])]
+    assert "The warranty lasts for two years." in texts

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from retrieval.embedding.errors import EmbedderUnavailable
-from retrieval.embedding.openai_compatible import OpenAIEmbedder
+from retrieval.embedding.openai_compatible import OpenAICompatibleEmbedder
 from tests.upstream import KEEP, STALL, Script, error, head, nobody, upstream
 
 
 @pytest.fixture
-def make() -> Iterator[Callable[..., OpenAIEmbedder]]:
+def make() -> Iterator[Callable[..., OpenAICompatibleEmbedder]]:
     """Makes clients that are closed afterwards."""
-    made: list[OpenAIEmbedder] = []
+    made: list[OpenAICompatibleEmbedder] = []
 
-    def make(**options: Any) -> OpenAIEmbedder:
-        made.append(OpenAIEmbedder(**options))
+    def make(**options: Any) -> OpenAICompatibleEmbedder:
+        made.append(OpenAICompatibleEmbedder(**options))
         return made[-1]
 
     yield make
@@ -37,7 +37,9 @@ def reply(*vectors: object, order: list[int] | None = None) -> Script:
     return [head(content_type="application/json", Content_Length=len(body)) + body.encode(), KEEP]
 
 
-def test_vectors_come_back_of_unit_length_and_in_order(make: Callable[..., OpenAIEmbedder]) -> None:
+def test_vectors_come_back_of_unit_length_and_in_order(
+    make: Callable[..., OpenAICompatibleEmbedder],
+) -> None:
     with upstream(reply([3, 4], [0, 2], order=[1, 0])) as server:
         model = make(base_url=server.base_url, model="m", api_key="k")
         vectors = model.embed_passages(["a", "b"])
@@ -51,7 +53,7 @@ def test_vectors_come_back_of_unit_length_and_in_order(make: Callable[..., OpenA
 
 
 def test_passages_are_sent_in_batches_with_their_prefix(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     with upstream(reply([1, 0], [1, 0]), reply([0, 1])) as server:
         model = make(base_url=server.base_url, model="m", batch=2, passage_prefix="passage: ")
@@ -61,7 +63,7 @@ def test_passages_are_sent_in_batches_with_their_prefix(
 
 
 def test_a_query_has_its_own_prefix_and_a_bounded_length(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     with upstream(reply([1, 0])) as server:
         model = make(base_url=server.base_url, model="m", query_prefix="q: ", max_chars=10)
@@ -69,7 +71,7 @@ def test_a_query_has_its_own_prefix_and_a_bounded_length(
     assert server.requests[0].json["input"] == ["q: xxxxxxx"]
 
 
-def test_the_dimension_is_asked_once(make: Callable[..., OpenAIEmbedder]) -> None:
+def test_the_dimension_is_asked_once(make: Callable[..., OpenAICompatibleEmbedder]) -> None:
     with upstream(reply([1, 2, 3])) as server:
         model = make(base_url=server.base_url, model="m")
         assert (model.dimension, model.dimension) == (3, 3)
@@ -77,7 +79,7 @@ def test_the_dimension_is_asked_once(make: Callable[..., OpenAIEmbedder]) -> Non
 
 
 def test_it_counts_for_every_language_unless_told_otherwise(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     assert make(base_url="http://127.0.0.1:1", model="m").weight("zh") == 1.0
     one = make(base_url="http://127.0.0.1:1", model="m", languages=["de"])
@@ -85,7 +87,7 @@ def test_it_counts_for_every_language_unless_told_otherwise(
 
 
 def test_the_identity_names_model_dimensions_and_prefix(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     identities = {
         make(base_url="http://127.0.0.1:1", model="m", **options).identity
@@ -110,7 +112,7 @@ def test_the_identity_names_model_dimensions_and_prefix(
     ],
 )
 def test_a_server_that_fails_is_unavailable_with_a_message_of_ours(
-    make: Callable[..., OpenAIEmbedder], script: Script, message: str
+    make: Callable[..., OpenAICompatibleEmbedder], script: Script, message: str
 ) -> None:
     with upstream(script) as server:
         model = make(base_url=server.base_url, model="m", query_seconds=0.3)
@@ -120,7 +122,9 @@ def test_a_server_that_fails_is_unavailable_with_a_message_of_ours(
     assert "127.0.0.1" not in str(caught.value)
 
 
-def test_a_server_that_is_not_there_is_unavailable(make: Callable[..., OpenAIEmbedder]) -> None:
+def test_a_server_that_is_not_there_is_unavailable(
+    make: Callable[..., OpenAICompatibleEmbedder],
+) -> None:
     with nobody() as base_url:
         model = make(base_url=base_url, model="m")
         with pytest.raises(EmbedderUnavailable, match="cannot be reached"):
@@ -128,7 +132,7 @@ def test_a_server_that_is_not_there_is_unavailable(make: Callable[..., OpenAIEmb
 
 
 def test_passages_are_tried_again_after_a_passing_fault(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     with upstream(error(503, retry_after=0), reply([1, 0])) as server:
         model = make(base_url=server.base_url, model="m")
@@ -137,7 +141,7 @@ def test_passages_are_tried_again_after_a_passing_fault(
 
 
 def test_a_server_that_changes_the_length_of_its_vectors_is_unavailable(
-    make: Callable[..., OpenAIEmbedder],
+    make: Callable[..., OpenAICompatibleEmbedder],
 ) -> None:
     with upstream(reply([1, 0]), reply([1, 0, 0])) as server:
         model = make(base_url=server.base_url, model="m", batch=1)

@@ -41,6 +41,9 @@ def test_base64_carries_the_same_numbers(engine: Engine) -> None:
 
 def test_no_texts_have_no_vectors(engine: Engine) -> None:
     assert engine.ask("embed", inputs=[]).result["vectors"] == []
+    packed = engine.ask("embed", inputs=[], encoding="f32-base64").result
+    assert (packed["vectors"], packed["encoding"]) == ([], "f32-base64")
+    assert packed["dimension"] > 0
     assert engine.ask("rerank", query="x", passages=[]).result["scores"] == []
 
 

@@ -258,3 +258,26 @@ def test_false_leaves_the_order_of_fusion(reranking: Engine) -> None:
 def test_the_reranker_reads_no_fewer_than_are_wanted(reranking: Engine) -> None:
     error = reranking.retrieve(k=5, rerank={"topN": 2}).error
     assert (error["code"], error["data"]["field"]) == (-32602, "rerank.topN")
+
+
+@pytest.mark.parametrize("funnel", [{"candidateK": 3}, {"candidateK": 3, "mode": "sparse"}])
+def test_without_k_no_more_hits_come_than_candidates_were_asked_for(
+    engine: Engine, funnel: dict[str, Any]
+) -> None:
+    assert len(engine.ask("retrieve", query="pump pressure", **funnel).hits) == 3
+    assert len(engine.ask("retrieve", query="pump pressure", candidateK=50).hits) > 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "note"),
+    [
+        ({"tokenBudget": 1}, "no hit fits within tokenBudget"),
+        ({"tokenBudget": 1, "minScore": 0}, "no hit fits within minScore and tokenBudget"),
+    ],
+)
+def test_a_budget_that_no_hit_fits_is_said_in_the_notes(
+    engine: Engine, limits: dict[str, Any], note: str
+) -> None:
+    result = engine.retrieve(**limits).result
+    assert (result["hits"], result["usage"]["notes"]) == ([], [note])
+    assert "notes" not in engine.retrieve(tokenBudget=500).result["usage"]

@@ -4,7 +4,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from retrieval.index.analysis import MAX_QUERY_TERMS, document_terms, query_terms
+from retrieval.index.analysis import (
+    MAX_QUERY_TERMS,
+    document_terms,
+    query_terms,
+    written_language,
+)
 
 
 def variants(text: str, *languages: str) -> list[tuple[str, ...]]:
@@ -68,3 +73,24 @@ def test_threads_stem_alike() -> None:
     expected = [document_terms(word, "en") for word in words]
     with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(lambda word: document_terms(word, "en"), words)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The server is started with the command that you find in the guide of the site.", "en"),
+        ("El servidor se inicia con el comando que se encuentra en la guía de este sitio.", "es"),
+        (
+            "Der Server wird mit dem Befehl gestartet, der in der Anleitung für diese Seite ist.",
+            "de",
+        ),
+        ("Le serveur est lancé par la commande qui se trouve dans le guide de ce site.", "fr"),
+        ("O servidor é iniciado com o comando que está no guia deste site, e não em outro.", "pt"),
+        ("def main(): return los(las)", "en"),
+        ("", "en"),
+    ],
+)
+def test_a_document_that_declares_no_language_tells_it_by_its_small_words(
+    text: str, language: str
+) -> None:
+    assert written_language(text) == language

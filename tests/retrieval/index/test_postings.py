@@ -3,7 +3,7 @@ from __future__ import annotations
 from unittest import mock
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from retrieval.index.postings import PostingsIndex
 from retrieval.models import Chunk, Page, Posting, Segment
@@ -132,6 +132,14 @@ def test_pages_of_several_languages_are_found_by_one_query(add: Add, index: Post
     assert found(index, "casa") == ["las casas nuevas"]
     assert found(index, "house") == ["new houses"]
     assert set(index.languages()) == {"es", "en"}
+
+
+def test_a_page_without_a_declared_language_is_stemmed_in_the_one_it_is_written_in(
+    add: Add, index: PostingsIndex
+) -> None:
+    add("Las casas que se ven en la foto son de los abuelos", language="")
+    assert index.languages() == ("es",)
+    assert len(found(index, "casa")) == 1
 
 
 # Writing
@@ -264,3 +272,25 @@ def test_a_reader_in_the_middle_of_a_merge_sees_every_chunk(add: Add, index: Pos
 
     with mock.patch.object(reader, "_catalog", stale_once):
         assert len(reader.rank("word", language="").top(10)) == 5
+
+
+def test_a_reader_beside_a_busy_writer_reads_postings_and_catalog_of_one_version(
+    add: Add, index: PostingsIndex
+) -> None:
+    add("word 0")
+    reader = PostingsIndex()
+    real = reader._catalog
+    looks = []
+
+    def changed_at_every_look() -> object:
+        catalog = real()
+        if len(connection.savepoint_ids) == depth:  # nobody holds the index
+            looks.append(1)
+            add("word of another")
+            index.optimize()
+        return catalog
+
+    depth = len(connection.savepoint_ids)
+    with mock.patch.object(reader, "_catalog", changed_at_every_look):
+        found = reader.rank("word", language="").top(10)
+    assert len(found) == len(looks) + 1

@@ -1,17 +1,22 @@
-"""A small web that crawls itself, and an embedder that counts: what the sync tests run against."""
+"""A small web that crawls itself, an embedder that counts, and what was stored: for sync tests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 from urllib.parse import urljoin
 
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.embedding.errors import EmbedderUnavailable
+from retrieval.index import sparse_index
+from retrieval.ingest import sync
 from retrieval.ingest.base import CrawlEnd, CrawlRequest, Fetched, Skipped
+from retrieval.ingest.summary import SiteSummary
+from retrieval.models import Chunk, Page
 
 SITE = "https://docs.example/"
 
@@ -91,8 +96,11 @@ class CountingEmbedder:
     identity = "counting-1"
     dimension = 8
     embedded: ClassVar[list[str]] = []
+    is_out: ClassVar[bool] = False
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.is_out:
+            raise EmbedderUnavailable("the weights are missing")
         self.embedded.extend(texts)
         return np.stack([self.embed_query(text) for text in texts])
 
@@ -103,3 +111,19 @@ class CountingEmbedder:
 
     def weight(self, language: str) -> float:
         return 1.0
+
+
+def run(source: str = SITE, **options: Any) -> SiteSummary:
+    (summary,) = sync([source], **{"vectors": False, **options}).sites
+    return summary
+
+
+def urls() -> set[str]:
+    searchable = Page.objects.filter(chunks__isnull=False)
+    return {url.removeprefix(SITE) for url in searchable.values_list("url", flat=True)}
+
+
+def found(text: str) -> set[str]:
+    hits = sparse_index().search(text, language="en", k=10)
+    chunks = Chunk.objects.filter(pk__in=[hit.chunk_id for hit in hits])
+    return {url.removeprefix(SITE) for url in chunks.values_list("page__url", flat=True)}

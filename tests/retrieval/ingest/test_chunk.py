@@ -170,3 +170,9 @@ def test_a_huge_block_is_cut_in_bounded_time(text: str) -> None:
     found = passages(page(f"<main><p>{text}</p></main>"))
     assert time.monotonic() - start < 20  # generous: it takes about one second
     assert "".join(passage.text for passage in found).replace(" ", "") == text.replace(" ", "")
+
+
+def test_the_cells_of_a_row_stand_in_one_line_of_the_text() -> None:
+    html = "<main><p>Codes.<table><tr><th>Code<th>Meaning<tr><td>E12<td>too hot</table></main>"
+    (passage,) = passages(page(html))
+    assert passage.text == "Codes.\nCode\tMeaning\nE12\ttoo hot"

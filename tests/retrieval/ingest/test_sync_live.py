@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import threading
@@ -19,9 +17,12 @@ from retrieval.ingest import sync
 from retrieval.ingest.summary import Summary
 from retrieval.models import Page
 from tests.live import ROOT, ServerFactory, copied, environment, until
-from tests.retrieval.ingest.crawl.conftest import Handler, Routes, serving
+from tests.retrieval.ingest.crawl.conftest import Handler, Routes, alive, serving
 from tests.retrieval.ingest.crawl.conftest import Page as Answer
+from tests.retrieval.ingest.pdf_files import pdf, scanned_pdf
 from tests.retrieval.ingest.sync_support import html
+
+PDF = "application/pdf"
 
 
 def conditional(body: str, etag: str) -> Any:
@@ -77,6 +78,26 @@ def test_an_unchanged_site_costs_one_conditional_request_a_page(settings: LazySe
         assert kept, "unchanged chunks of a changed page keep their rows"
 
 
+@pytest.mark.django_db
+def test_a_pdf_inherits_from_the_page_that_links_to_it(settings: LazySettings) -> None:
+    settings.FASTRAG = {**settings.FASTRAG, "EMBEDDER": None}
+    head = '<meta property="og:site_name" content="Orchard"><link rel="icon" href="/i.png">'
+    documents = {
+        "/a.pdf": Answer(pdf(["Apples grow in the orchard behind the house."]), type=PDF),
+        "/scan.pdf": Answer(scanned_pdf(), type=PDF),
+    }
+    home = Answer(html("Home", "Welcome.", head=head, links=list(documents)))
+    with serving({"/": home, **documents}) as server:
+        (summary,) = sync([server.url()]).sites
+        page = Page.objects.get(url=server.url("/a.pdf"))
+        assert (page.site_name, page.favicon_url) == ("Orchard", server.url("/i.png"))
+        assert "orchard behind the house" in page.chunks.get().text
+        scan = Page.objects.get(url=server.url("/scan.pdf"))
+        assert not scan.chunks.exists()
+        assert summary.skipped == {scan.note: 1}
+        assert (summary.new, sync([server.url()]).sites[0].skipped) == (2, {scan.note: 1})
+
+
 def command(var_dir: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "manage.py", "sync", "--json", "--no-vectors", *arguments],
@@ -87,6 +108,11 @@ def command(var_dir: Path, *arguments: str) -> subprocess.Popen[str]:
         text=True,
         start_new_session=True,
     )
+
+
+def children_of(pid: int) -> list[int]:
+    tasks = Path(f"/proc/{pid}/task").glob("*/children")
+    return [int(child) for task in tasks for child in task.read_text().split()]
 
 
 def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
@@ -111,8 +137,10 @@ def test_a_sync_killed_half_way_leaves_the_index_whole_and_the_next_continues(
         server.routes["/p69"] = hangs
         killed = command(var_dir, server.url())
         assert reached.wait(30)
-        os.killpg(killed.pid, signal.SIGKILL)
+        children = children_of(killed.pid)
+        killed.kill()
         killed.communicate()
+        until(lambda: not any(map(alive, children)), 10, "end of the crawler and the reader")
 
         server.routes["/p69"] = whole
         summary = finished(command(var_dir))

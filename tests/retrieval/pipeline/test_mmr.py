@@ -25,6 +25,10 @@ def test_what_is_far_less_relevant_is_not_chosen_for_being_new() -> None:
     assert chosen([1.0, 0.95, 0.1], TWINS, k=2, weight=0.7) == [0, 1]
 
 
+def test_negative_scores_keep_their_order() -> None:
+    assert chosen([-1.0, -2.0, -9.0], np.eye(3).tolist(), k=2, weight=0.7) == [0, 1]
+
+
 def test_the_best_is_always_first() -> None:
     assert chosen([0.2, 0.9, 0.4], np.eye(3).tolist(), k=3, weight=0.1)[0] == 1
 

@@ -19,6 +19,11 @@ from retrieval.types import Fusion, Mode, Query
         ("How is the server configured?", ("es", "en"), "en"),
         ("configuración servidor", ("es",), "es"),
         ("asyncio.gather", ("en", "zh"), "en"),
+        ("word " * 50, ("en", "nl"), "en"),
+        ("Microsoft Word", ("en", "nl"), "en"),
+        ("Car insurance", ("en", "fr"), "en"),
+        ("¿Cómo instalar?", ("en", "es"), "es"),
+        ("Wie installiere ich das?", ("en", "de"), "de"),
     ],
 )
 def test_the_language_is_told_by_script_then_by_small_words(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import http.server
 import json
+import socket
 import sys
 import threading
 import time
@@ -15,6 +17,7 @@ import pytest
 
 from retrieval import rcp
 from retrieval.rcp.client import stdio
+from retrieval.rcp.client.http import HttpClientTransport
 
 SERVERS = Path(__file__).parent / "servers"
 PLAIN = [sys.executable, str(SERVERS / "plain.py")]
@@ -55,12 +58,64 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stdio, "GRACE_SECONDS", 0.1)
 
 
-@pytest.mark.usefixtures("short_grace")
-def test_a_server_that_never_answers_is_a_time_out_and_is_killed() -> None:
+@pytest.mark.parametrize(
+    "argv",
+    [[sys.executable, "-c", DEAF_SERVER], ["sleep", "60"], ["sh", "-c", "sleep 5; true"]],
+    ids=["deaf", "mute", "with a child of its own"],
+)
+def test_a_server_that_never_answers_is_a_time_out_and_is_killed_at_once(
+    argv: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "GRACE_SECONDS", 60.0)
     begun = time.monotonic()
     with pytest.raises(rcp.Timeout):
-        rcp.connect_stdio([sys.executable, "-c", DEAF_SERVER], timeout=0.2)
-    assert time.monotonic() - begun < 15
+        rcp.connect_stdio(argv, timeout=0.2)
+    assert time.monotonic() - begun < 4
+
+
+@pytest.mark.parametrize("line", ["not json", "{}", "7"])
+def test_a_server_that_writes_noise_alone_is_given_up_and_told_of_once(
+    line: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(stdio, "GRACE_SECONDS", 60.0)
+    begun = time.monotonic()
+    with pytest.raises(rcp.ConnectionLost, match="does not write messages"):
+        rcp.connect_stdio(["yes", line])
+    assert time.monotonic() - begun < 10
+    assert [record.message for record in caplog.records if record.name == "rcp"] == [
+        "the server wrote a line that is not a message"
+    ]
+
+
+def test_noise_between_messages_is_borne_without_end() -> None:
+    script = """
+for _ in range(5):
+    print("noise\\n" * 900, flush=True)
+    say(method="notifications/unheard-of")
+say(id=asked["id"], result={"hits": []})
+sys.stdin.read()
+"""
+    with rcp.connect_stdio(bad_server(script)) as client:
+        assert client.retrieve("q") == {"hits": []}
+
+
+def test_a_listener_that_never_answers_is_a_time_out_that_leaves_no_task_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        with pytest.raises(rcp.Timeout):
+            rcp.connect_http(f"http://127.0.0.1:{mute.getsockname()[1]}/rcp", timeout=0.2)
+        gc.collect()
+    assert [record.message for record in caplog.records if record.name == "asyncio"] == []
+
+
+async def test_a_client_that_is_closed_has_lost_its_connection() -> None:
+    transport = HttpClientTransport("http://127.0.0.1:9/rcp")
+    await transport.close()
+    with pytest.raises(rcp.ConnectionLost):
+        await transport.notify(b"{}")
+    with pytest.raises(rcp.ConnectionLost):
+        await transport.exchange(1, b"{}", streams=False)
 
 
 @pytest.mark.usefixtures("short_grace")
@@ -152,7 +207,7 @@ class OddHttp(http.server.BaseHTTPRequestHandler):
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         status, kind, body = self.reply
         if asked.get("method") == "initialize":
-            capabilities = {"retrieve": {}, "streaming": {}}
+            capabilities: dict[str, Any] = {"retrieve": {}, "streaming": {}}
             result = {"protocolVersion": 1, "server": {}, "capabilities": capabilities}
             status, kind = 200, "application/json"
             body = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode()

@@ -142,13 +142,15 @@ def test_an_ambiguous_cancel_cancels_nothing(engine: Engine) -> None:
             assert "result" in Response(connection.getresponse()).json
 
 
-def test_after_a_shutdown_the_stand_alone_server_takes_a_new_handshake(engine: Engine) -> None:
+def test_after_a_shutdown_the_stand_alone_server_refuses_every_request(engine: Engine) -> None:
     host().app = RcpApp(engine.server.endpoint(stateless=False))
     assert "result" in post(initialize()).json
     assert post(initialize()).json["error"]["code"] == -32600
     assert post(request("shutdown", {})).json["result"] == {}
-    assert post(retrieve()).json["error"]["code"] == -32001
-    assert "result" in post(initialize()).json
+    for message in (retrieve(), request("ping"), request("info"), initialize(), retrieve()):
+        assert post(message).json["error"]["code"] == -32600
+    assert post(request("shutdown", {})).json["error"]["code"] == -32600
+    assert engine.seen == []
 
 
 # The pieces a site builds its endpoint from.

@@ -79,6 +79,12 @@ def test_the_depth_limit_is_exact(depth: int) -> None:
             loads(text)
 
 
+@pytest.mark.parametrize("beside", ["", '"n": 1234567890123456789, '])
+def test_half_of_a_surrogate_pair_is_refused(beside: str) -> None:
+    with pytest.raises(ParseError):
+        loads(f'{{{beside}"a": "\\ud800"}}'.encode())
+
+
 def test_wide_is_not_deep_and_strings_hold_brackets_and_escapes() -> None:
     value = [{"a": ["[{" * 50, '\\"[', '"]"']}] * 100
     assert loads(json.dumps(value).encode()) == value
@@ -97,7 +103,9 @@ def test_wide_is_not_deep_and_strings_hold_brackets_and_escapes() -> None:
         (MappingProxyType({"a": (1, 2)}), {"a": [1, 2]}),
         ({1: "one", None: 0}, {"1": "one", "null": 0}),
         (2**70, 2**70),
-        ("\ud800", "\ud800"),
+        ("\ud800", "\ufffd"),
+        ({"\udc00": "a\ud800\u2028b"}, {"\ufffd": "a\ufffd\u2028b"}),
+        ("\ud83c\udf89 \ud83c", "🎉 \ufffd"),
         ({"a": None}, {"a": None}),
     ],
 )

@@ -67,7 +67,17 @@ def test_vectors_go_out_in_the_encoding_that_was_asked_for() -> None:
     result = embed(inputs=["a"], encoding="f32-base64")["result"]
     assert (result["encoding"], result["dimension"]) == ("f32-base64", 2)
     assert rcp.decode_vectors(**result) == [[1.0, 1.0]]
-    assert embed(inputs=[], encoding="f32-base64")["result"] == {"vectors": []}
+
+
+def test_the_encoding_is_echoed_where_there_is_no_vector_to_carry() -> None:
+    def nothing(params: Any) -> Any:
+        return {"vectors": [], "dimension": 2}
+
+    offered = {"encodings": ["json", "f32-base64"]}
+    result = make(C.Embed, "embed", nothing, **offered)(inputs=[], encoding="f32-base64")["result"]
+    assert result == {"vectors": [], "dimension": 2, "encoding": "f32-base64"}
+    unknown = make(C.Embed, "embed", vectors_of, **offered)(inputs=[], encoding="f32-base64")
+    assert unknown["result"] == {"vectors": []}
 
 
 def test_an_encoding_that_is_not_advertised_is_refused_or_noted() -> None:

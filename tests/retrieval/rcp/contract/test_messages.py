@@ -183,3 +183,14 @@ def test_an_id_in_flight_may_not_be_used_again_by_the_same_peer(wire: Wire, engi
     engine.release.set()
     assert "result" in first.reply()
     assert "result" in wire.start(request("ping", id_=7)).reply()
+
+
+def test_half_of_a_surrogate_pair_never_leaves_the_server(wire: Wire, engine: Engine) -> None:
+    @engine.server.stream("retrieve")
+    def broken(params: Any) -> Any:
+        yield rcp.Progress(0.5, "half \ud800", partial=["\udc00"])
+        return {"hits": [{"id": "\ud800", "score": 1}]}
+
+    pending = wire.start(retrieve(token="t"))
+    assert pending.reply()["result"]["hits"] == [{"id": "\ufffd", "score": 1}]
+    assert all("\ud800" not in frame["params"]["stage"] for frame in pending.frames)

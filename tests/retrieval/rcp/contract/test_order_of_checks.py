@@ -120,6 +120,15 @@ def test_an_option_that_is_not_advertised_is_refused_or_noted(
     assert option not in engine.seen[-1]
 
 
+@pytest.mark.parametrize(
+    ("option", "value"), [("mode", "dense"), ("filter", {}), ("rewrite", "hyde"), ("cursor", "c")]
+)
+def test_an_option_is_checked_where_it_stands_beside_the_query_alone(
+    wire: Wire, option: str, value: Any
+) -> None:
+    assert code(wire.start(request("retrieve", {"query": "q", option: value})).reply()) == -32005
+
+
 def test_switching_an_option_off_needs_no_capability(wire: Wire) -> None:
     assert "result" in wire.start(retrieve(rerank=False, rewrite=False)).reply()
 
