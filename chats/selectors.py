@@ -53,6 +53,11 @@ def chat_expect(*, owner: Owner, chat_id: UUID) -> None:
         raise ChatNotFound
 
 
+def running_in(*, owner: Owner, chat_id: UUID) -> Generation | None:
+    """The answer that is being written in a chat."""
+    return Generation.objects.filter(chat_id=chat_id, **owner.fields()).first()
+
+
 def chats_of(*, owner: Owner, search: str = "") -> QuerySet[Chat]:
     """Newest activity first; with `search`, those where each word is in the title or a message."""
     chats = Chat.objects.filter(**owner.fields())

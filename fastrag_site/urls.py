@@ -1,4 +1,4 @@
-"""Routes of the site: the chat API, RCP, the admin, schema and health.
+"""Routes of the site: the page, the chat API, RCP, the admin, schema and health.
 
 Machine routes are declared without a trailing slash; `middleware.optional_slash` takes one as well.
 """
@@ -22,6 +22,7 @@ urlpatterns = [
     path("metrics", health.show_metrics, name="metrics"),
     path("api/", include("chats.urls")),
     path("", include("retrieval.urls")),
+    path("", include("chats.page_urls")),
     re_path(r"^api(/.*)?$", api_not_found),
 ]
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 ASK = """
-Ready on {base}. Ask something:
+Ready. Ask something on {base}/, or here:
 
   curl -N -H 'Content-Type: application/json' \\
        -d '{{"content":"How do I index a site?"}}' {base}/api/chats

@@ -1,0 +1,92 @@
+"""The page where people ask: `/`, `/chats/<id>`, and the parts of it that the page asks for again.
+
+Below: presenting, selectors, services. Above: page_urls. Reads alone; whatever the page does goes
+through the API, as any other client's requests do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from chats import presenting, selectors, services
+from chats.models import Chat
+from fastrag_site.conf import conf
+from fastrag_site.error_views import refuse
+from fastrag_site.errors import ChatNotFound, NotAuthenticated, RequestRefused
+from fastrag_site.owners import Owner, owner_of
+
+_View = Callable[..., HttpResponse]
+
+
+def _page_view(view: _View) -> Callable[..., HttpResponseBase]:
+    """Refusals become pages in words; who has to sign in is sent there."""
+
+    @require_safe
+    @never_cache
+    @wraps(view)
+    def guarded(request: HttpRequest, **parts: str) -> HttpResponseBase:
+        try:
+            return view(request, owner_of(request), **parts)
+        except NotAuthenticated:
+            return redirect_to_login(request.get_full_path())
+        except RequestRefused as refusal:
+            return refuse(request, refusal)
+
+    return guarded
+
+
+@_page_view
+def start(request: HttpRequest, owner: Owner) -> HttpResponse:
+    return render(request, "chats/page.html", _page_context())
+
+
+@_page_view
+def chat(request: HttpRequest, owner: Owner, chat_id: str) -> HttpResponse:
+    context = _page_context() | _thread_context(owner, selectors.chat_id_from(chat_id))
+    return render(request, "chats/page.html", context)
+
+
+@_page_view
+def thread(request: HttpRequest, owner: Owner, chat_id: str) -> HttpResponse:
+    """All exchanges: for a page that follows what another tab does."""
+    context = _thread_context(owner, selectors.chat_id_from(chat_id))
+    return render(request, "chats/thread.html", context)
+
+
+@_page_view
+def answer(request: HttpRequest, owner: Owner, chat_id: str, message_id: str) -> HttpResponse:
+    """One stored answer, rendered: takes the place of the text that was streamed."""
+    found, message = selectors.chat_id_from(chat_id), selectors.message_id_from(message_id)
+    stored = selectors.answer_get(owner=owner, chat_id=found, message_id=message)
+    earlier = selectors.alternatives_of(stored.chat).get(stored.position, [])
+    others = [one for one in earlier if one.id != message]
+    context = {"answer": presenting.answer_shown(stored, others), "chat_id": found}
+    return render(request, "chats/answer.html", context)
+
+
+def _thread_context(owner: Owner, chat_id: UUID) -> dict[str, Any]:
+    """Raises ChatNotFound."""
+    services.sweep(owner=owner)
+    running = selectors.running_in(owner=owner, chat_id=chat_id)
+    stored = Chat.objects.filter(pk=chat_id, **owner.fields()).first()
+    if running is None and stored is None:
+        raise ChatNotFound
+    return {
+        "chat_id": chat_id,
+        "title": stored.title if stored else "",
+        "exchanges": presenting.exchanges_of(stored, running),
+    }
+
+
+def _page_context() -> dict[str, Any]:
+    return {"longest": conf().message_max_chars, "longest_title": conf().title_max_chars}

@@ -1,0 +1,46 @@
+// The requests of the page: the API's routes and the page's own fragments.
+
+import { ask, send } from "./stream.js";
+
+const token = document.querySelector('meta[name="csrf-token"]')?.content;
+const csrf = token ? { "X-CSRFToken": token } : {};
+const inChat = (chatId) => `/api/chats/${encodeURIComponent(chatId)}`;
+const ofMessage = (chatId, id) => `${inChat(chatId)}/messages/${encodeURIComponent(id)}`;
+
+export const question = (chatId, content, key, signal) =>
+  ask(chatId ? `${inChat(chatId)}/messages` : "/api/chats", {
+    body: { content },
+    headers: { ...csrf, "Idempotency-Key": key },
+    signal,
+  });
+
+export const again = (chatId, messageId, signal) =>
+  ask(`${ofMessage(chatId, messageId)}/regenerate`, { headers: csrf, signal });
+
+export const stop = (chatId) => send(`${inChat(chatId)}/stop`, { method: "POST", headers: csrf });
+
+export const chats = async (query, signal) =>
+  (await send(query, { signal })).json();
+
+export const rename = (chatId, title) =>
+  send(inChat(chatId), { method: "PATCH", body: { title }, headers: csrf });
+
+export const remove = (chatId) => send(inChat(chatId), { method: "DELETE", headers: csrf });
+
+export const rate = (chatId, messageId, body) =>
+  send(`${ofMessage(chatId, messageId)}/feedback`, { method: "PUT", body, headers: csrf });
+
+export const unrate = (chatId, messageId) =>
+  send(`${ofMessage(chatId, messageId)}/feedback`, { method: "DELETE", headers: csrf });
+
+/** Parts of the page as the server renders them. */
+export const threadHtml = async (chatId) => (await send(`/chats/${chatId}/thread`)).text();
+
+export const answerHtml = async (chatId, messageId) =>
+  (await send(`/chats/${chatId}/answers/${messageId}`)).text();
+
+/** Also where the page is not served over TLS, and crypto.randomUUID is missing. */
+export function newKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,144 @@
+// The list of chats: search, rename, delete. Titles are text, whatever they hold.
+
+import * as api from "./api.js";
+import { clone } from "./live_answer.js";
+
+const SEARCH_MS = 200;
+const list = document.getElementById("chat-list");
+const note = document.getElementById("chat-list-note");
+const more = document.getElementById("more-chats");
+const search = document.getElementById("chat-search");
+const dialog = document.getElementById("delete-dialog");
+
+export class ChatList {
+  #latest = 0;
+  #next = null;
+  #timer = 0;
+
+  constructor({ currentId, onRenamed, onDeleted }) {
+    Object.assign(this, { currentId, onRenamed, onDeleted });
+    search.addEventListener("input", () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(() => this.refresh(), SEARCH_MS);
+    });
+    more.addEventListener("click", () => this.#load(this.#next, true));
+    list.addEventListener("click", (event) => {
+      const row = event.target.closest(".chat-row");
+      if (event.target.closest("[data-rename]")) this.#beginRename(row);
+      if (event.target.closest("[data-delete]")) this.#delete(row);
+    });
+    list.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#rename(event.target.closest(".chat-row"));
+    });
+    list.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && event.target.closest(".rename")) {
+        event.stopPropagation();
+        endRename(event.target.closest(".chat-row"));
+      }
+    });
+  }
+
+  refresh() {
+    if (list.querySelector(".rename:not([hidden])")) return Promise.resolve(); // not under a hand
+    const words = search.value.trim();
+    return this.#load(`/api/chats${words ? `?search=${encodeURIComponent(words)}` : ""}`, false);
+  }
+
+  async #load(url, append) {
+    const turn = ++this.#latest;
+    let page;
+    try {
+      page = await api.chats(url);
+    } catch {
+      if (turn === this.#latest) say("Your chats cannot be loaded just now.");
+      return;
+    }
+    if (turn !== this.#latest) return;
+    const rows = page.results.map((chat) => this.#row(chat));
+    if (append) list.append(...rows);
+    else list.replaceChildren(...rows);
+    this.#next = page.next;
+    more.hidden = !page.next;
+    const nothing = search.value.trim() ? "No chat holds these words." : "Your chats appear here.";
+    say(list.children.length ? "" : nothing);
+    if (append) rows[0]?.querySelector("a").focus();
+  }
+
+  #row({ id, title }) {
+    const row = clone("chat-template");
+    row.dataset.id = id;
+    const link = row.querySelector("a");
+    link.href = `/chats/${id}`;
+    name(row, title);
+    if (id === this.currentId()) {
+      link.setAttribute("aria-current", "page");
+      this.onRenamed(title);
+    }
+    return row;
+  }
+
+  #beginRename(row) {
+    const form = row.querySelector(".rename");
+    const input = form.querySelector("input");
+    row.classList.add("renaming");
+    form.hidden = false;
+    input.value = row.querySelector("a").textContent;
+    input.select();
+    input.focus();
+  }
+
+  async #rename(row) {
+    const title = row.querySelector(".rename input").value;
+    try {
+      await api.rename(row.dataset.id, title);
+    } catch (error) {
+      say(error.message); // what was typed stays
+      return;
+    }
+    say("");
+    name(row, title);
+    endRename(row);
+    if (row.dataset.id === this.currentId()) this.onRenamed(title);
+    this.onChanged?.();
+  }
+
+  async #delete(row) {
+    document.getElementById("delete-title").textContent = row.querySelector("a").textContent;
+    dialog.returnValue = "";
+    dialog.showModal();
+    await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+    if (dialog.returnValue !== "delete") return;
+    try {
+      await api.remove(row.dataset.id);
+    } catch (error) {
+      if (error.status !== 404) {
+        say(error.message);
+        return;
+      }
+    }
+    const neighbour = row.nextElementSibling ?? row.previousElementSibling;
+    row.remove();
+    (neighbour?.querySelector("a") ?? search).focus();
+    this.onDeleted(row.dataset.id);
+    this.onChanged?.();
+    if (!list.children.length) this.refresh();
+  }
+}
+
+function name(row, title) {
+  row.querySelector("a").textContent = title;
+  row.querySelector("[data-rename]").setAttribute("aria-label", `Rename ${title}`);
+  row.querySelector("[data-delete]").setAttribute("aria-label", `Delete ${title}`);
+}
+
+function endRename(row) {
+  row.classList.remove("renaming");
+  row.querySelector(".rename").hidden = true;
+  row.querySelector("[data-rename]").focus();
+}
+
+function say(words) {
+  note.textContent = words;
+  note.hidden = !words;
+}

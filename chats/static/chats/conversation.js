@@ -1,0 +1,177 @@
+// Asks, shows what comes, and stays true to what the server has stored, whatever fails on the way.
+
+import * as api from "./api.js";
+import { toTheEnd } from "./following.js";
+import { LiveAnswer } from "./live_answer.js";
+import * as notice from "./notice.js";
+import { ConnectionLost, Refused } from "./stream.js";
+import * as thread from "./thread.js";
+
+const WATCH_MS = 1000;
+const KEPT = "Your question is kept.";
+const FINAL = new Set(["CHAT_FULL", "CHAT_NOT_FOUND", "VALIDATION_ERROR", "MESSAGE_NOT_FOUND"]);
+const ENDED = {
+  stop: "The answer is ready.",
+  length: "The answer reached its longest length.",
+  error: "The answer failed.",
+  interrupted: "The answer was interrupted.",
+};
+
+export class Conversation {
+  #abort = null; // of the stream that this page reads
+  #pending = null; // {text, key} of a question that may or may not have arrived
+  #watching = 0;
+
+  constructor(chatId, { announce, onStarted, onChanged }) {
+    Object.assign(this, { chatId, announce, onStarted, onChanged, composer: null });
+  }
+
+  get asking() {
+    return this.#abort !== null;
+  }
+
+  async ask(text) {
+    if (this.asking) {
+      notice.show("An answer is still being written. Your question stays here until it is done.");
+      return;
+    }
+    if (this.#pending?.text !== text) this.#pending = { text, key: api.newKey() };
+    const live = new LiveAnswer(this.announce);
+    const start = (event) => {
+      this.#pending = null;
+      this.composer.accepted(text, event.chat_id);
+      thread.addExchange(text, live.element);
+      toTheEnd();
+      if (!this.chatId) this.#opened(event.chat_id);
+    };
+    const events = (signal) => api.question(this.chatId, text, this.#pending.key, signal);
+    await this.#read(events, live, start, () => this.ask(text), KEPT);
+  }
+
+  async regenerate(article) {
+    if (this.asking) return;
+    const live = new LiveAnswer(this.announce);
+    const start = () => {
+      const hadFocus = article.contains(document.activeElement);
+      article.replaceWith(live.element);
+      if (hadFocus) this.composer.stop.focus();
+    };
+    const events = (signal) => api.again(this.chatId, article.dataset.message, signal);
+    await this.#read(events, live, start, () => this.regenerate(article), "");
+  }
+
+  async stop() {
+    if (!this.chatId) {
+      this.#abort?.abort();
+      return;
+    }
+    try {
+      await api.stop(this.chatId);
+    } catch (error) {
+      if (error instanceof ConnectionLost) this.#abort?.abort();
+      else if (error.code !== "NOT_RUNNING") notice.show(error.message);
+      this.refresh();
+    }
+  }
+
+  /** Show what the server has. False where it cannot be reached. */
+  async refresh() {
+    if (!this.chatId || this.asking) return true;
+    try {
+      const html = await api.threadHtml(this.chatId);
+      if (!this.asking) {
+        thread.replaceThread(html);
+        this.watch();
+      }
+    } catch (error) {
+      if (error instanceof ConnectionLost) return false;
+      if (error.status === 404) notice.show("This chat is not there any more.");
+    }
+    return true;
+  }
+
+  /** Follow an answer that is written for another tab, or whose stream was lost. */
+  watch() {
+    clearTimeout(this.#watching);
+    const running = thread.isRunning();
+    this.composer.busy(running || this.asking);
+    if (!running || this.asking) return;
+    this.#watching = setTimeout(async () => {
+      if (!(await this.refresh())) this.watch();
+      else if (!thread.isRunning()) this.onChanged();
+    }, WATCH_MS);
+  }
+
+  async #read(events, live, onStart, again, kept) {
+    notice.hide();
+    this.#abort = new AbortController();
+    this.composer.busy(true);
+    let answerId = null;
+    let reason = null;
+    let problem = null;
+    try {
+      for await (const event of events(this.#abort.signal)) {
+        if (event.event === "message_start") {
+          answerId = event.message_id;
+          onStart(event);
+          live.searching();
+        } else if (event.event === "sources") live.sources(event.sources);
+        else if (event.event === "delta" && event.delta.type === "text") live.text(event.delta.text);
+        else if (event.event === "message_end") reason = event.finish_reason;
+      }
+    } catch (error) {
+      problem = error;
+    }
+    this.#abort = null;
+    this.composer.busy(false);
+    if (answerId) {
+      live.end();
+      await this.#settled(live, answerId, reason);
+    } else if (problem) this.#refused(problem, again, kept);
+  }
+
+  async #settled(live, answerId, reason) {
+    if (reason === null) {
+      await this.#lost();
+      return;
+    }
+    try {
+      thread.replaceAnswer(live.element, await api.answerHtml(this.chatId, answerId));
+    } catch {
+      notice.show("The answer could not be laid out.", { again: () => this.refresh() });
+    }
+    this.announce(ENDED[reason] ?? ENDED.stop);
+    this.onChanged();
+  }
+
+  async #lost() {
+    if (await this.refresh()) {
+      this.onChanged();
+      return;
+    }
+    notice.show("The connection was lost. What was said so far stays here.", {
+      again: () => this.#lost(),
+    });
+  }
+
+  #refused(problem, again, kept) {
+    if (problem instanceof Refused) {
+      const detail = Object.values(problem.fields ?? {}).flat().join(" ");
+      notice.show([problem.message, detail, kept].filter(Boolean).join(" "), {
+        again: FINAL.has(problem.code) ? null : again,
+        wait: problem.retryAfter ?? 0,
+      });
+      if (problem.code === "CHAT_BUSY") this.refresh();
+    } else if (problem instanceof ConnectionLost) {
+      notice.show(`The server cannot be reached. ${kept}`, { again });
+    } else if (problem.name !== "AbortError") {
+      notice.show(`Something went wrong in this page. ${kept}`, { again });
+      console.error(problem);
+    }
+  }
+
+  #opened(chatId) {
+    this.chatId = chatId;
+    this.onStarted(chatId);
+  }
+}

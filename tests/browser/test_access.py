@@ -1,0 +1,163 @@
+"""Everybody can use the page: keyboard, screen reader, phone, dark, right to left, no motion."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+pytest.importorskip("playwright.sync_api")
+from playwright.sync_api import Locator, expect
+
+from tests.browser.visits import Visit
+
+Visits = Callable[..., Visit]
+PHONE = {"viewport": {"width": 360, "height": 740}, "is_mobile": True, "has_touch": True}
+# WCAG's contrast of each text with the nearest background behind it; the lowest with its text.
+LOWEST_CONTRAST = """() => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const rgba = (color) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = (c) => { const [r, g, b] = c.map(v => v / 255)
+      .map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b; };
+  const behind = (e) => { for (; e; e = e.parentElement) {
+    const c = rgba(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } };
+  let lowest = [99, ''];
+  for (const e of document.querySelectorAll('body *')) {
+    const text = [...e.childNodes].filter(n => n.nodeType === 3 && n.data.trim());
+    if (!text.length || !e.checkVisibility() || e.closest('.unseen')) continue;
+    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
+    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < lowest[0]) lowest = [ratio, text[0].data];
+  }
+  return lowest;
+}"""
+
+
+def test_a_chat_goes_from_question_to_feedback_by_keyboard_alone(visit: Visits) -> None:
+    one = visit().open()
+    one.says("See [1].")
+    keyboard = one.page.keyboard
+    expect(one.question).to_be_focused()
+    keyboard.type("How do I")
+    keyboard.press("Shift+Enter")
+    keyboard.type("index a site?")
+    keyboard.press("Enter")
+    expect(one.content).to_have_text("See 1.")
+    expect(one.page.locator("[data-question]")).to_have_text("How do I\nindex a site?")
+    expect(one.question).to_be_focused()
+    back_to(one.button("Good answer"), one)
+    keyboard.press("Enter")
+    expect(one.button("Good answer")).to_have_attribute("aria-pressed", "true")
+    back_to(one.content.locator("a.chip"), one)
+    expect(one.page.get_by_role("tooltip")).to_contain_text("Indexing")
+
+
+def back_to(target: Locator, one: Visit) -> None:
+    """Shift+Tab until the target has the focus."""
+    for _ in range(40):
+        one.page.keyboard.press("Shift+Tab")
+        if target.evaluate("element => element === document.activeElement"):
+            return
+    raise AssertionError("the keyboard does not reach it")
+
+
+def test_the_live_region_tells_what_happens_and_not_each_token(visit: Visits) -> None:
+    one = visit().open()
+    one.page.evaluate(
+        """() => { window.told = []; const place = document.querySelector('[role=status]');
+        new MutationObserver(() => told.push(place.textContent))
+          .observe(place, {childList: true}); }"""
+    )
+    one.says(*[f"word{number} " for number in range(50)])
+    one.asked()
+    expect(one.page.get_by_role("status")).to_have_text("The answer is ready.")
+    told = one.page.evaluate("window.told")
+    assert "Answering…" in told and len(told) <= 4
+    live = one.page.locator("#thread [aria-live], #thread [role=status], #thread [role=log]")
+    expect(live).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_has_the_contrast_of_aa(visit: Visits, scheme: str) -> None:
+    one = visit(color_scheme=scheme).open()
+    one.says("> Quote [1] with `code`\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n")
+    one.asked()
+    ratio, text = one.page.evaluate(LOWEST_CONTRAST)
+    assert ratio >= 4.5, text
+
+
+def test_on_a_phone_nothing_is_cut_off_and_the_chats_are_in_a_drawer(visit: Visits) -> None:
+    one = visit(**PHONE).open()
+    one.says("A table [1]:\n\n|" + " column |" * 12 + "\n|" + "---|" * 12 + "\n")
+    one.asked()
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= 360
+    drawer = one.page.get_by_role("complementary", name="Your chats")
+    expect(drawer).to_be_hidden()
+    one.button("Your chats").click()
+    expect(drawer.get_by_role("link", name="How do I index a site?")).to_be_visible()
+    one.page.keyboard.press("Escape")
+    expect(drawer).to_be_hidden()
+    expect(one.button("Your chats")).to_be_focused()
+
+
+def test_at_twice_the_size_nothing_is_cut_off(visit: Visits) -> None:
+    one = visit(viewport={"width": 640, "height": 400}, device_scale_factor=2).open()
+    one.says("See [1].")
+    one.asked()
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= 640
+    expect(one.button("Ask")).to_be_in_viewport()
+
+
+def test_text_from_right_to_left_is_set_so(visit: Visits) -> None:
+    one = visit().open()
+    one.says("مرحبا بالعالم [1]\n\nEnglish here.")
+    one.asked("كيف أفهرس موقعا؟ How do I index a site?")
+    direction = "element => getComputedStyle(element).direction"
+    assert one.content.locator("p").first.evaluate(direction) == "rtl"
+    assert one.content.locator("p").last.evaluate(direction) == "ltr"
+    assert one.page.locator("[data-question]").evaluate(direction) == "rtl"
+
+
+def test_nothing_moves_for_those_who_want_no_motion(visit: Visits) -> None:
+    one = visit(reduced_motion="reduce").open()
+    with one.says_and_waits("Wait"):
+        one.ask()
+        pulse = one.answer.locator(".pulse")
+        expect(pulse).to_be_visible()
+        assert pulse.evaluate("e => getComputedStyle(e).animationName") == "none"
+    expect(one.content).to_have_text(re.compile("Done"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [(1280, 800), (360, 740)])
+def test_axe_finds_nothing_to_complain_of(
+    visit: Visits, scheme: str, size: tuple[int, int]
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    viewport = {"width": size[0], "height": size[1]}
+    one = visit(color_scheme=scheme, viewport=viewport, reduced_motion="reduce").open()
+    assert complaints(axe, one) == []
+    with one.says_and_waits("Being written [1]"):
+        one.ask()
+        expect(one.content).to_have_text("Being written 1")
+        assert complaints(axe, one) == []
+    expect(one.content).to_have_text("Being written 1 Done.")
+    one.says("# Head\n\n- [1]\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n\n> quote")
+    one.button("Answer again").click()
+    expect(one.content.locator("pre")).to_be_visible()
+    one.button("Bad answer").click()
+    one.context.set_offline(True)
+    one.ask()
+    expect(one.notice).to_be_visible()
+    assert complaints(axe, one) == []
+
+
+def complaints(axe: Any, one: Visit) -> list[str]:
+    found = axe.run(one.page).response["violations"]
+    return [f"{each['id']}: {node['html']}" for each in found for node in each["nodes"]]

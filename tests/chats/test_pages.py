@@ -1,0 +1,133 @@
+"""The page's routes without a browser: who sees what, and what is sent along."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from chats.ids import uuid7
+from chats.models import Chat, Generation, Message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def user() -> User:
+    return User.objects.create_user("reader")
+
+
+@pytest.fixture
+def reader(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+def stored(user: User, *, content: str = "Yes.", title: str = "A chat") -> Chat:
+    now = timezone.now()
+    chat = Chat.objects.create(id=uuid7(), user=user, title=title, created_at=now, active_at=now)
+    said(chat, 0, "user", "Why?")
+    said(chat, 1, "assistant", content, finish_reason="stop")
+    return chat
+
+
+def said(chat: Chat, position: int, role: str, content: str, **more: object) -> Message:
+    values = {"position": position, "role": role, "content": content, **more}
+    return Message.objects.create(id=uuid7(), chat=chat, created_at=timezone.now(), **values)
+
+
+def running(user: User, chat_id: UUID, **changes: object) -> Generation:
+    values: dict[str, object] = {
+        "message_id": uuid7(),
+        "user_message_id": uuid7(),
+        "question": "And now?",
+        "said": "So far",
+        "started_at": timezone.now(),
+        "heartbeat_at": timezone.now(),
+        **changes,
+    }
+    return Generation.objects.create(chat_id=chat_id, user=user, **values)
+
+
+def test_the_start_page_sets_no_cookie_for_a_reader_without_a_name() -> None:
+    response = Client().get("/")
+    assert response.status_code == 200
+    assert not response.cookies
+    assert "csrf-token" not in response.text
+
+
+def test_a_signed_in_reader_gets_the_token_that_the_api_wants(reader: Client) -> None:
+    assert '<meta name="csrf-token"' in reader.get("/").text
+
+
+def test_pages_are_kept_by_no_cache(reader: Client, user: User) -> None:
+    response = reader.get(f"/chats/{stored(user).id}")
+    assert "no-store" in response["Cache-Control"] and "private" in response["Cache-Control"]
+
+
+@override_settings(FASTRAG={"ALLOW_ANONYMOUS": False})
+def test_where_anonymous_access_is_off_a_reader_is_sent_to_sign_in() -> None:
+    response = Client().get("/chats/x")
+    assert response.status_code == 302
+    assert response["Location"].endswith("?next=/chats/x")
+
+
+@pytest.mark.parametrize("part", ["", "/thread"])
+def test_a_chat_shows_its_messages_to_its_owner_alone(
+    reader: Client, user: User, part: str
+) -> None:
+    chat = stored(user, content="Because **so**.")
+    assert "<strong>so</strong>" in reader.get(f"/chats/{chat.id}{part}").text
+    assert Client().get(f"/chats/{chat.id}{part}").status_code == 404
+
+
+def test_an_answer_is_rendered_for_the_owner_of_its_chat_alone(reader: Client, user: User) -> None:
+    chat = stored(user)
+    answer = chat.messages.get(position=1)
+    path = f"/chats/{chat.id}/answers/{answer.id}"
+    assert "Yes." in reader.get(path).text
+    assert Client().get(path).status_code == 404
+
+
+def test_an_answer_that_is_being_written_in_a_new_chat_shows_how_far_it_is(
+    reader: Client, user: User
+) -> None:
+    chat_id = uuid7()
+    running(user, chat_id, opens_chat=True)
+    page = reader.get(f"/chats/{chat_id}").text
+    assert "And now?" in page and "So far" in page and "data-running" in page
+
+
+def test_an_answer_that_is_given_again_stands_in_the_place_of_the_old_one(
+    reader: Client, user: User
+) -> None:
+    chat = stored(user, content="Old.")
+    question = chat.messages.get(position=0)
+    running(user, chat.id, regenerates=True, user_message_id=question.id, question="Why?")
+    page = reader.get(f"/chats/{chat.id}/thread").text
+    assert page.count("Why?") == 1 and "Old." not in page and "So far" in page
+
+
+def test_an_answer_whose_worker_died_is_shown_as_interrupted(reader: Client, user: User) -> None:
+    chat_id = uuid7()
+    long_ago = timezone.now() - timedelta(hours=1)
+    running(user, chat_id, opens_chat=True, heartbeat_at=long_ago)
+    page = reader.get(f"/chats/{chat_id}").text
+    assert "The answer was interrupted." in page and "data-running" not in page
+
+
+def test_titles_and_questions_are_escaped(reader: Client, user: User) -> None:
+    chat = stored(user, title="</title><script>alert(1)</script>")
+    said(chat, 2, "user", "<script>alert(2)</script>")
+    said(chat, 3, "assistant", "x", finish_reason="stop")
+    page = reader.get(f"/chats/{chat.id}").text
+    assert "<script>alert" not in page
+
+
+def test_the_page_is_read_only(reader: Client) -> None:
+    assert reader.post("/").status_code == 405
