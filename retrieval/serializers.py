@@ -36,7 +36,7 @@ class PageSerializer(serializers.Serializer[Any]):
 
 class SearchHitSerializer(serializers.Serializer[Any]):
     source = PageSerializer()  # type: ignore[assignment]
-    text = serializers.CharField(help_text="verbatim; blocks separated by line ends, cells of a row by tabs")
+    text = serializers.CharField(help_text="verbatim; a block a line, cells of a row by tabs")
     section = serializers.ListField(child=serializers.CharField(), help_text="heading path")
     anchor = serializers.CharField(allow_null=True)
     position = serializers.IntegerField(help_text="of the passage in its page, from 0")
