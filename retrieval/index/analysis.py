@@ -18,7 +18,7 @@ import regex
 import Stemmer
 
 from retrieval.index.lightwords import light_words
-from retrieval.index.stopwords import TOLD_BY_WORDS, stop_words
+from retrieval.index.stopwords import LOOKALIKES, TOLD_BY_WORDS, stop_words
 from retrieval.index.words import MAX_FORM, Form, counted_forms, forms
 
 DEFAULT_LANGUAGE = "en"  # of text that does not say, nor show by its small words
@@ -90,13 +90,17 @@ def query_terms(text: str, languages: Iterable[str]) -> list[QueryTerm]:
 def spoken_language(said: Iterable[Form], languages: Sequence[str]) -> str:
     """Which of these languages a text most likely is in, by its stop words; else the first.
 
-    One such word alone tells by its accents only: "Microsoft Word" is not Dutch.
+    A single one tells only if English has none that looks like it.
     """
     words = {form.text for form in said}
     votes = {language: words & stop_words(language) for language in languages}
     best = max(languages, key=lambda language: len(votes[language]))
-    clear = len(votes[best]) > 1 or not "".join(votes[best]).isascii()
+    clear = len(votes[best]) > 1 or any(map(_foreign, votes[best]))
     return best if clear else languages[0]
+
+
+def _foreign(word: str) -> bool:
+    return not word.isascii() or (len(word) > 2 and word not in LOOKALIKES)
 
 
 def written_language(text: str) -> str:

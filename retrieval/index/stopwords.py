@@ -113,6 +113,14 @@ _WORDS = {
 
 TOLD_BY_WORDS = tuple(_WORDS)
 
+# That stand in English questions, too, some of them in names: "Microsoft Word", "Las Vegas".
+_LOOKALIKES = """
+    ail ate bent bin bis car che come comment con contra del den der des die din dir door dove era
+    fare gli han hans hat hay hen her las les los mag man med men mer mes met mir mis non nos par
+    pas per plus sans sem ses sig sin sina son soy stata sur tem ter till van var von war wat word
+    """
+LOOKALIKES = frozenset(_LOOKALIKES.split())
+
 
 @cache
 def stop_words(language: str) -> frozenset[str]:

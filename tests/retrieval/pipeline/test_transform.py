@@ -22,6 +22,8 @@ from retrieval.types import Fusion, Mode, Query
         ("word " * 50, ("en", "nl"), "en"),
         ("Microsoft Word", ("en", "nl"), "en"),
         ("Car insurance", ("en", "fr"), "en"),
+        ("Las Vegas", ("en", "es"), "en"),
+        ("Warum?", ("en", "de"), "de"),
         ("¿Cómo instalar?", ("en", "es"), "es"),
         ("Wie installiere ich das?", ("en", "de"), "de"),
     ],
