@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 
 from retrieval.pipeline.prices import price_share
@@ -44,3 +46,9 @@ def test_a_price_is_told_in_many_ways(passage: str) -> None:
 )
 def test_other_questions_ask_for_no_price(question: str) -> None:
     assert price_share(question, "The Gold plan includes repairs at home.") == 1.0
+
+
+def test_a_long_question_takes_no_long_time() -> None:
+    began = process_time()
+    price_share("how much what do was " * 400, "kost" * 2_000)
+    assert process_time() - began < 0.25
