@@ -109,6 +109,20 @@ def test_coverage_is_the_share_of_the_query_that_a_chunk_holds(
     assert index.search("alpha missing", language="", k=1)[0].coverage < 0.5
 
 
+def test_a_word_that_only_asks_counts_little_and_a_stop_word_nothing(
+    add: Add, index: PostingsIndex
+) -> None:
+    add("the warranty lasts", "the gate")
+    assert index.search("How long is the warranty?", language="en", k=1)[0].coverage > 0.75
+    assert index.search("the", language="en", k=1)[0].coverage == 0.0
+
+
+def test_a_small_index_weighs_its_words_like_a_large_one(add: Add, index: PostingsIndex) -> None:
+    add("alpha beta")
+    scored = index.search("alpha beta missing", language="en", k=1)
+    assert scored[0].coverage == pytest.approx(2 / 3, abs=0.01)
+
+
 def test_a_search_can_be_restricted(add: Add, index: PostingsIndex) -> None:
     import numpy as np
 
