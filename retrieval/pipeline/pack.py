@@ -1,6 +1,6 @@
 """Last step: candidates → hits with text and page, within the limits of the query.
 
-Below: models, confidence, prices. Above: run.
+Below: models, confidence. Above: run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from retrieval.models import Chunk, Page
 from retrieval.pipeline.base import Candidate, Prepared
 from retrieval.pipeline.confidence import confidence
-from retrieval.pipeline.prices import price_share
 from retrieval.types import Fragment, Hit, Query, Scores
 
 _COLUMNS = (
@@ -61,7 +60,6 @@ def _hit(prepared: Prepared, chunk: Chunk, candidate: Candidate) -> Hit:
     fragment = None
     if chunk.fragment_start:
         fragment = Fragment(start=chunk.fragment_start, end=chunk.fragment_end or None)
-    sure = confidence(candidate, prepared) * price_share(prepared.text, _searched(chunk))
     return Hit(
         chunk_id=chunk.pk,
         page_id=page.pk,
@@ -77,10 +75,6 @@ def _hit(prepared: Prepared, chunk: Chunk, candidate: Candidate) -> Hit:
         text=chunk.text,
         fragment=fragment,
         score=candidate.score,
-        confidence=sure,
+        confidence=confidence(candidate, prepared),
         scores=Scores(dense=candidate.dense, sparse=candidate.sparse, rerank=candidate.rerank),
     )
-
-
-def _searched(chunk: Chunk) -> str:
-    return "\n".join((chunk.page.title, *map(str, chunk.section), chunk.text))
