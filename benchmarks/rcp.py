@@ -4,8 +4,8 @@
 
 A client is whoever waits for its answer before it asks again: on stdio 16 clients share the one
 pipe, over HTTP each has its own connection, kept open where the server allows it. The servers take
-turns in short rounds, so that a busy machine slows all of them alike; figures are of the median
-round, and the ratio is the median of the rounds' ratios. `--check` fails below the project's
+turns in short rounds, so that a busy machine slows all of them alike; a line shows the round whose
+ratio is the median of all, so its columns and its ratio belong together. `--check` fails below the project's
 floors: 1.0 for one client, 3.0 for sixteen with a handler of 5 ms.
 """
 
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, median_low
 from typing import Any, Protocol
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -158,17 +158,15 @@ def compare(case: Case, seconds: float, rounds: int) -> float:
             )
             for _ in range(rounds)
         ]
-    ratio = median(mine.rate / other.rate for mine, other in pairs)
-    print(f"{case.name:<32}", figures([mine for mine, _ in pairs]), end=" | ")
-    print(figures([other for _, other in pairs]), f"| {ratio:6.2f}x", flush=True)
+    by_ratio = {mine.rate / other.rate: (mine, other) for mine, other in pairs}
+    ratio = median_low(mine.rate / other.rate for mine, other in pairs)
+    mine, other = by_ratio[ratio]
+    print(f"{case.name:<32}", figures(mine), "|", figures(other), f"| {ratio:6.2f}x", flush=True)
     return ratio
 
 
-def figures(rounds: list[Round]) -> str:
-    rate = median(each.rate for each in rounds)
-    p50 = median(each.p50 for each in rounds) * 1000
-    p99 = median(each.p99 for each in rounds) * 1000
-    return f"{rate:>8,.0f} {p50:>8.3f} {p99:>8.3f}"
+def figures(of: Round) -> str:
+    return f"{of.rate:>8,.0f} {of.p50 * 1000:>8.3f} {of.p99 * 1000:>8.3f}"
 
 
 def frame_overhead(transport: str, rounds: int) -> float:
