@@ -5,8 +5,8 @@
 A client is whoever waits for its answer before it asks again: on stdio 16 clients share the one
 pipe, over HTTP each has its own connection, kept open where the server allows it. The servers take
 turns in short rounds, so that a busy machine slows all of them alike; a line shows the round whose
-ratio is the median of all, so its columns and its ratio belong together. `--check` fails below the project's
-floors: 1.0 for one client, 3.0 for sixteen with a handler of 5 ms.
+ratio is the median of all, so its columns and its ratio belong together. `--check` fails below the
+project's floors: 1.0 for one client, 3.0 for sixteen with a handler of 5 ms.
 """
 
 from __future__ import annotations
@@ -115,10 +115,13 @@ def serving(importing: str, transport: str, handler: str, delay: float) -> Itera
             cwd=ROOT if importing == OURS else empty,  # both packages are called rcp somewhere
         )
         with process:
-            client: Client = Http(port, process) if port else Stdio(process)
-            client.ask(message("initialize", {"protocolVersion": 1, "client": {"name": "bench"}}))
-            yield client
-            process.kill()
+            try:
+                client: Client = Http(port, process) if port else Stdio(process)
+                about = {"protocolVersion": 1, "client": {"name": "bench"}}
+                client.ask(message("initialize", about))
+                yield client
+            finally:
+                process.kill()
 
 
 def message(method: str, params: dict[str, Any]) -> dict[str, Any]:
