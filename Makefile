@@ -4,7 +4,7 @@ PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: setup demo test test-models lint format
+.PHONY: setup demo test test-models lint format schema
 
 setup: $(VENV)/.installed
 
@@ -39,3 +39,7 @@ lint: setup
 format: setup
 	$(RUN)ruff check --fix .
 	$(RUN)ruff format .
+
+# The OpenAPI document, as committed. A test fails where it is not what the code says.
+schema: setup
+	$(RUN)python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml

@@ -1,6 +1,7 @@
 """The frames of events.py, named for OpenAPI. Describes only; nothing is encoded with these.
 
-Above: views. Each serializer is the data of the event of the same name.
+Above: chats.schema, and SPECTACULAR_SETTINGS (the hook). Each `…Event` is the data of the event of
+that name.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_seri
 from rest_framework import serializers
 
 from chats.events import FinishReason
+from fastrag_site.schema_errors import reference
 from retrieval.serializers import FragmentSerializer
 
+FINISH_REASONS = tuple(reason.value for reason in FinishReason)
 # The narrower vocabulary of a generation (chats.generation.errors).
 STREAM_ERROR_CODES = (
     "TIMEOUT",
@@ -73,17 +76,74 @@ class StreamErrorSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-@extend_schema_serializer(component_name="MessageEndEvent")
-class MessageEndEvent(serializers.Serializer[Any]):
-    """`event: message_end`. Always last; with `finish_reason: "error"` it holds the error."""
+@extend_schema_serializer(component_name="AnswerEnded")
+class AnswerEndedSerializer(serializers.Serializer[Any]):
+    """The answer is stored, as far as it came."""
 
     message_id = serializers.UUIDField()
-    finish_reason = serializers.ChoiceField(choices=[reason.value for reason in FinishReason])
-    error = StreamErrorSerializer(required=False)
+    finish_reason = serializers.ChoiceField(
+        choices=[reason for reason in FINISH_REASONS if reason != FinishReason.ERROR]
+    )
 
 
+@extend_schema_serializer(component_name="AnswerFailed")
+class AnswerFailedSerializer(serializers.Serializer[Any]):
+    """The answer is stored, as far as it came, and why it failed."""
+
+    message_id = serializers.UUIDField()
+    finish_reason = serializers.ChoiceField(choices=[FinishReason.ERROR.value])
+    error = StreamErrorSerializer()
+
+
+# Names the parts for add_frames, which puts them together.
 STREAM = PolymorphicProxySerializer(
     component_name="StreamEvent",
-    serializers=[MessageStartEvent, SourcesEvent, DeltaEvent, MessageEndEvent],
+    serializers=[
+        MessageStartEvent,
+        SourcesEvent,
+        DeltaEvent,
+        AnswerEndedSerializer,
+        AnswerFailedSerializer,
+    ],
     resource_type_field_name=None,
 )
+_FRAMES = {
+    "message_start": "MessageStart",
+    "sources": "Sources",
+    "delta": "Delta",
+    "message_end": "MessageEnd",
+}
+
+
+def add_frames(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Postprocessing hook: a stream is frames, `{event, data}`, told apart by the event's name.
+
+    In a `message_end`, `finish_reason` tells whether there is an `error`.
+    """
+    schemas = result["components"]["schemas"]
+    schemas["MessageEndEvent"] = {
+        "description": '`event: message_end`. Always last; `finish_reason: "error"` says why.',
+        "oneOf": [reference("AnswerEnded"), reference("AnswerFailed")],
+    }
+    for event, name in _FRAMES.items():
+        schemas[f"{name}Frame"] = {
+            "type": "object",
+            "description": f"The two lines `event: {event}` and `data: <JSON>`, and a blank line.",
+            "properties": {
+                "event": {"type": "string", "enum": [event]},
+                "data": reference(f"{name}Event"),
+            },
+            "required": ["event", "data"],
+        }
+    frames = {event: reference(f"{name}Frame") for event, name in _FRAMES.items()}
+    schemas["StreamEvent"] = {
+        "description": "One event of the stream: message_start, sources, delta for each token, "
+        "message_end. Comment lines (`: keep-alive`) may come between them, and are to be ignored.",
+        "oneOf": list(frames.values()),
+        "discriminator": {
+            "propertyName": "event",
+            "mapping": {event: frame["$ref"] for event, frame in frames.items()},
+        },
+    }
+    result["components"]["schemas"] = dict(sorted(schemas.items()))
+    return result

@@ -1,6 +1,6 @@
 """The routes inside a chat: ask, stop, regenerate, feedback, export.
 
-Below: answering, services, selectors, wire. Above: urls.
+Below: answering, services, selectors, schema, wire. Above: urls.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from chats import answering, exporting, selectors, services
+from chats.schema import IDEMPOTENCY_KEY, conflicts, stream_responses
 from chats.serializers import (
     ChatSerializer,
     ExportQuerySerializer,
@@ -23,14 +24,7 @@ from chats.serializers import (
     chat_shown,
     feedback_shown,
 )
-from chats.wire import (
-    IDEMPOTENCY_KEY,
-    conflicts,
-    idempotency_of,
-    parsed,
-    stream_of,
-    stream_responses,
-)
+from chats.wire import idempotency_of, parsed, stream_of
 from fastrag_site.owners import owner_of
 from fastrag_site.streaming import EventStreamResponse
 

@@ -8,8 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from chats import selectors
-from chats.event_schemas import SourceSerializer, StreamErrorSerializer
-from chats.events import FinishReason
+from chats.event_schemas import FINISH_REASONS, SourceSerializer, StreamErrorSerializer
 from chats.models import Chat, Feedback, Message
 from fastrag_site.conf import conf
 
@@ -22,10 +21,14 @@ class TextField(serializers.CharField):
     NUL and lone surrogates are refused by the base class.
     """
 
-    default_error_messages = {"not_a_string": "Not a string."}  # noqa: RUF012
+    default_error_messages = {  # noqa: RUF012
+        "not_a_string": "Not a string.",
+        "max_length": "At most {max_length} characters.",
+    }
 
     def __init__(self, *, limit: str, **options: Any) -> None:
-        self.limit = limit  # the key of conf that holds the longest length
+        # The key of conf that holds the longest length. Fields are made anew for each serializer.
+        options["max_length"] = getattr(conf(), limit)
         super().__init__(trim_whitespace=False, **options)
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
@@ -37,9 +40,6 @@ class TextField(serializers.CharField):
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("not_a_string")
-        most = getattr(conf(), self.limit)
-        if len(data) > most:
-            raise serializers.ValidationError(f"At most {most} characters.", code="max_length")
         text: str = super().to_internal_value(data)
         return text
 
@@ -94,9 +94,7 @@ class UsageSerializer(serializers.Serializer[Any]):
 class AnswerSerializer(serializers.ModelSerializer[Message]):
     """An earlier answer to the same question."""
 
-    finish_reason = serializers.ChoiceField(
-        choices=[reason.value for reason in FinishReason], allow_null=True
-    )
+    finish_reason = serializers.ChoiceField(choices=FINISH_REASONS, allow_null=True)
     error = StreamErrorSerializer(allow_null=True)
     sources = SourceSerializer(many=True, allow_null=True)
     model = serializers.CharField(allow_null=True)
@@ -119,6 +117,7 @@ class AnswerSerializer(serializers.ModelSerializer[Message]):
             "duration_ms",
             "feedback",
         )
+        read_only_fields = fields  # always there
 
     def to_representation(self, instance: Message) -> dict[str, Any]:
         answer = instance.role == Message.Role.ASSISTANT
@@ -155,6 +154,7 @@ class MessageSerializer(AnswerSerializer):
 
     class Meta(AnswerSerializer.Meta):
         fields = (*AnswerSerializer.Meta.fields, "alternatives")
+        read_only_fields = fields
 
 
 class ChatSummarySerializer(serializers.ModelSerializer[Chat]):
@@ -162,7 +162,8 @@ class ChatSummarySerializer(serializers.ModelSerializer[Chat]):
 
     class Meta:
         model = Chat
-        fields = ("id", "title", "created_at", "active_at")
+        fields: tuple[str, ...] = ("id", "title", "created_at", "active_at")
+        read_only_fields = fields
 
 
 class ChatSerializer(ChatSummarySerializer):
@@ -171,7 +172,8 @@ class ChatSerializer(ChatSummarySerializer):
     messages = MessageSerializer(many=True)
 
     class Meta(ChatSummarySerializer.Meta):
-        fields = (*ChatSummarySerializer.Meta.fields, "messages")  # type: ignore[assignment]
+        fields = (*ChatSummarySerializer.Meta.fields, "messages")
+        read_only_fields = fields
 
 
 def chat_shown(chat: Chat) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The routes of chats: parse, call, wrap. Every refusal happens here, before a stream starts.
 
-Below: answering, services, selectors, wire. Beside: message_views. Above: urls.
+Below: answering, services, selectors, schema, wire. Beside: message_views. Above: urls.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from chats import answering, selectors, services
+from chats.schema import IDEMPOTENCY_KEY, stream_responses
 from chats.serializers import (
     ChatChangeSerializer,
     ChatListQuerySerializer,
@@ -20,7 +21,7 @@ from chats.serializers import (
     QuestionSerializer,
     chat_shown,
 )
-from chats.wire import IDEMPOTENCY_KEY, idempotency_of, parsed, stream_of, stream_responses
+from chats.wire import idempotency_of, parsed, stream_of
 from fastrag_site.owners import owner_of
 from fastrag_site.pagination import CursorPages
 from fastrag_site.streaming import EventStreamResponse
@@ -31,6 +32,8 @@ class ChatPages(CursorPages):
 
 
 class ChatsView(APIView):
+    pagination_class = ChatPages  # for the schema: cursor, limit and the page around the results
+
     @extend_schema(  # type: ignore[untyped-decorator]
         operation_id="chats_list",
         summary="Your chats, newest activity first",
@@ -41,7 +44,7 @@ class ChatsView(APIView):
         query = parsed(ChatListQuerySerializer, request.query_params)
         owner = owner_of(request)
         services.sweep(owner=owner)
-        pages = ChatPages()
+        pages = self.pagination_class()
         chats = selectors.chats_of(owner=owner, search=query["search"])
         page = pages.paginate_queryset(chats, request, view=self)
         return pages.get_paginated_response(ChatSummarySerializer(page, many=True).data)

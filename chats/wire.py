@@ -1,6 +1,6 @@
 """What the chat views share: reading a request, and an answer's events as a stream.
 
-Below: events, serializers, fastrag_site. Above: views, message_views.
+Below: events, idempotency, fastrag_site. Above: views, message_views.
 """
 
 from __future__ import annotations
@@ -10,37 +10,16 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from chats.event_schemas import STREAM
 from chats.events import Event
 from chats.idempotency import HEADER, MAX_CHARS, Idempotency, fingerprint_of
 from fastrag_site import sse
 from fastrag_site.errors import ValidationFailed
-from fastrag_site.schema import ENVELOPE
 from fastrag_site.streaming import EventStreamResponse
 
 _KEY = re.compile(rf"[\x21-\x7e]{{1,{MAX_CHARS}}}")
-_REFUSED = {"$ref": f"#/components/schemas/{ENVELOPE}"}
-
-IDEMPOTENCY_KEY = OpenApiParameter(
-    name=HEADER,
-    type=str,
-    location=OpenApiParameter.HEADER,
-    description=f"Up to {MAX_CHARS} visible ASCII characters. The same request with the same key "
-    "is answered once; a repeat is sent the stored answer.",
-)
-
-
-def conflicts(*codes: str) -> OpenApiResponse:
-    description = " or ".join(f"`{code}`" for code in codes)
-    return OpenApiResponse(response=_REFUSED, description=description)
-
-
-def stream_responses(*refusals: str) -> dict[Any, Any]:
-    return {(200, "text/event-stream"): STREAM, 409: conflicts(*refusals)}
 
 
 def idempotency_of(request: Request, *asked: object) -> Idempotency | None:

@@ -1,12 +1,11 @@
 """OpenAPI: every route of ours, the error envelope, and how a request authenticates.
 
-Below: errors, schema_routes, drf_spectacular. Above: SPECTACULAR_SETTINGS (the hooks), urls (the
-views).
+Below: schema_errors, schema_routes, drf_spectacular. Above: SPECTACULAR_SETTINGS (the hooks), urls
+(the views). schema_headers and chats.schema have hooks of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from csp.constants import SELF, UNSAFE_INLINE
@@ -15,14 +14,10 @@ from django.utils.decorators import method_decorator
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerSplitView
 
-from fastrag_site import errors
-from fastrag_site.errors import RequestRefused
+from fastrag_site import schema_errors
 from fastrag_site.schema_routes import routes
 
-ENVELOPE = "ErrorResponse"
-_ENVELOPE_REFERENCE = {"$ref": f"#/components/schemas/{ENVELOPE}"}
 _METHODS = frozenset({"get", "post", "put", "patch", "delete"})
-_ALWAYS = (401, 403, 429, 500, 503)
 
 
 class SchemaView(SpectacularJSONAPIView):  # type: ignore[misc]
@@ -65,87 +60,34 @@ def only_machine_routes(endpoints: list[Any]) -> list[Any]:
 
 def add_routes(result: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Postprocessing hook, after add_errors: the routes that no generator can see into."""
-    paths = {**result["paths"], **routes(_ENVELOPE_REFERENCE)}
+    paths = {**result["paths"], **routes(schema_errors.response("NOT_AUTHENTICATED"))}
     result["paths"] = dict(sorted(paths.items()))
     return result
 
 
 def add_errors(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Postprocessing hook: error responses for every operation that does not declare its own.
+    """Postprocessing hook: the refusals of every operation that does not declare its own.
 
     RCP answers in its own words.
     """
-    result.setdefault("components", {}).setdefault("schemas", {})[ENVELOPE] = _envelope()
+    components = result.setdefault("components", {})
+    components.setdefault("schemas", {}).update(schema_errors.schemas())
+    shared: dict[str, Any] = components.setdefault("responses", {})
     for path, operations in result.get("paths", {}).items():
-        if not path.startswith("/api/"):
-            continue
         for method, operation in operations.items():
-            if method in _METHODS:
-                for status in _statuses(path, operation):
-                    operation["responses"].setdefault(str(status), _response(status))
+            _describe(operation)
+            if path.startswith("/api/") and method in _METHODS:
+                for status, codes in schema_errors.statuses(path, method, operation):
+                    name = schema_errors.component_of(*codes)
+                    shared[name] = {"x-status": str(status), **schema_errors.response(*codes)}
+                    reference = schema_errors.reference(name, "responses")
+                    operation["responses"].setdefault(str(status), reference)
                 operation["responses"] = dict(sorted(operation["responses"].items()))
+    components["responses"] = dict(sorted(shared.items()))
     return result
 
 
-def _statuses(path: str, operation: dict[str, Any]) -> Iterator[int]:
-    yield from _ALWAYS
-    if "requestBody" in operation:
-        yield from (400, 413, 415)
-    elif operation.get("parameters"):
-        yield 400
-    if "{" in path:
-        yield 404
-
-
-def _response(status: int) -> dict[str, Any]:
-    codes = [refusal.code for refusal in _refusals() if refusal.status == status]
-    response: dict[str, Any] = {
-        "description": " or ".join(f"`{code}`" for code in codes),
-        "content": {"application/json": {"schema": _ENVELOPE_REFERENCE}},
-    }
-    if status in (429, 503):
-        response["headers"] = {
-            "Retry-After": {
-                "description": "Seconds to wait before the next try.",
-                "schema": {"type": "integer"},
-            }
-        }
-    return response
-
-
-def _envelope() -> dict[str, Any]:
-    return {
-        "type": "object",
-        "description": "Why a request was refused.",
-        "properties": {
-            "error": {
-                "type": "object",
-                "properties": {
-                    "code": {"type": "string", "enum": [refusal.code for refusal in _refusals()]},
-                    "message": {"type": "string"},
-                    "fields": {
-                        "type": "object",
-                        "description": "With VALIDATION_ERROR: what is wrong, by field.",
-                        "additionalProperties": {"type": "array", "items": {"type": "string"}},
-                    },
-                    "details": {"type": "object", "additionalProperties": {"type": "string"}},
-                },
-                "required": ["code", "message"],
-            }
-        },
-        "required": ["error"],
-    }
-
-
-def _refusals() -> list[type[RequestRefused]]:
-    """Every class that has a code of its own, by code."""
-    found: dict[str, type[RequestRefused]] = {}
-
-    def visit(kind: type[RequestRefused]) -> None:
-        for child in kind.__subclasses__():
-            if "code" in vars(child):
-                found.setdefault(child.code, child)
-            visit(child)
-
-    visit(errors.RequestRefused)
-    return [found[code] for code in sorted(found)]
+def _describe(operation: dict[str, Any]) -> None:
+    operation["security"] = [*operation.get("security", []), {}]  # while ALLOW_ANONYMOUS
+    for response in operation["responses"].values():
+        response["description"] = response["description"] or operation["summary"] + "."

@@ -31,8 +31,8 @@ def _get(name: str, summary: str, responses: dict[str, Any], **more: Any) -> dic
     return {"get": {**operation, "responses": responses, **more}}
 
 
-def routes(envelope: dict[str, Any]) -> dict[str, Any]:
-    """Path items; `envelope` is the schema of a refusal."""
+def routes(unauthenticated: dict[str, Any]) -> dict[str, Any]:
+    """Path items; `unauthenticated` is the response of a refusal."""
     json = "application/json"
     return {
         "/healthz": _get(
@@ -51,7 +51,7 @@ def routes(envelope: dict[str, Any]) -> dict[str, Any]:
             "Metrics as Prometheus text",
             {
                 "200": _response("The metrics.", "text/plain", _WORDS),
-                "401": _response("`NOT_AUTHENTICATED`", json, envelope),
+                "401": unauthenticated,
             },
             description="With METRICS_TOKEN set, send it: `Authorization: Bearer …`.",
         ),

@@ -210,20 +210,36 @@ REST_FRAMEWORK: dict[str, Any] = {
     "TEST_REQUEST_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
 }
 
+SCHEMA_DESCRIPTION = """Ask your pages: cited answers, streamed and stored.
+
+A trailing slash is optional on every route. A refusal is `{"error": {"code", "message"}}`, always
+as JSON; `code` says what to do. An address that is not listed answers 404 `NOT_FOUND`, a method
+that an address does not take 405 `METHOD_NOT_ALLOWED` with `Allow`. Without an API key or a session
+that is signed in, the cookie of an anonymous session owns what it asks, where that is allowed."""
 SPECTACULAR_SETTINGS: dict[str, Any] = {
     "TITLE": "Fastrag Site",
-    "DESCRIPTION": "Ask your pages: cited answers, streamed and stored.",
+    "DESCRIPTION": SCHEMA_DESCRIPTION,
     "VERSION": "0.1.0",
     "SCHEMA_PATH_PREFIX": "/api",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "COMPONENT_SPLIT_REQUEST": True,
+    "COMPONENT_SPLIT_PATCH": False,  # a change names all that it changes
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
     "PREPROCESSING_HOOKS": ["fastrag_site.schema.only_machine_routes"],
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "chats.event_schemas.add_frames",
+        "chats.schema.describe_chats",
+        "retrieval.rcp_schema.add_messages",
         "fastrag_site.schema.add_errors",
         "fastrag_site.schema.add_routes",
+        "fastrag_site.schema_headers.add_headers",
     ],
+    "ENUM_NAME_OVERRIDES": {
+        "FinishReason": "chats.event_schemas.FINISH_REASONS",
+        "StreamErrorCode": "chats.event_schemas.STREAM_ERROR_CODES",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

@@ -1,6 +1,7 @@
 """What the OpenAPI document says of `POST /rcp`: JSON-RPC goes in and comes out.
 
-Below: drf_spectacular. Above: rcp_views. docs/rcp.md tells of the methods.
+Below: drf_spectacular. Above: rcp_views, and SPECTACULAR_SETTINGS (the hook). docs/rcp.md tells of
+the methods.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+
+from fastrag_site.schema_errors import reference
 
 _ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
 _VERSION = {"type": "string", "enum": ["2.0"]}
@@ -17,18 +20,16 @@ def _one_or_batch(message: dict[str, Any]) -> dict[str, Any]:
     return {"oneOf": [message, {"type": "array", "items": message, "minItems": 1}]}
 
 
-_REQUEST = _one_or_batch(
-    {
-        "type": "object",
-        "properties": {
-            "jsonrpc": _VERSION,
-            "id": {**_ID, "description": "Absent in a notification."},
-            "method": {"type": "string", "example": "retrieve"},
-            "params": {"type": "object", "additionalProperties": True},
-        },
-        "required": ["jsonrpc", "method"],
-    }
-)
+_REQUEST = {
+    "type": "object",
+    "properties": {
+        "jsonrpc": _VERSION,
+        "id": {**_ID, "description": "Absent in a notification."},
+        "method": {"type": "string", "example": "retrieve"},
+        "params": {"type": "object", "additionalProperties": True},
+    },
+    "required": ["jsonrpc", "method"],
+}
 _ERROR = {
     "type": "object",
     "properties": {
@@ -49,6 +50,33 @@ _RESPONSE = {
     },
     "required": ["jsonrpc", "id"],
 }
+_PROGRESS = {
+    "type": "object",
+    "description": "How far a request has come, where it asked for that with a `progressToken`.",
+    "properties": {
+        "jsonrpc": _VERSION,
+        "method": {"type": "string", "enum": ["notifications/progress"]},
+        "params": {
+            "type": "object",
+            "properties": {
+                "progressToken": _ID,
+                "progress": {"type": "number", "minimum": 0, "maximum": 1},
+                "stage": {"type": "string"},
+                "message": {"type": "string"},
+                "partial": {"type": "object", "additionalProperties": True},
+            },
+            "required": ["progressToken", "progress", "stage"],
+        },
+    },
+    "required": ["jsonrpc", "method", "params"],
+}
+_FRAME = {
+    "type": "object",
+    "description": "The line `data: <JSON>` and a blank line: events of the default name, message. "
+    "Comment lines (`: keep-alive`) may come between them, and are to be ignored.",
+    "properties": {"data": {"oneOf": [reference("RcpProgress"), reference("RcpResponse")]}},
+    "required": ["data"],
+}
 _REFUSALS = {
     400: "Not JSON-RPC.",
     401: "The API key is wrong.",
@@ -59,13 +87,13 @@ _REFUSALS = {
     503: "Busy, shutting down, or a part is unreachable.",
 }
 _RESPONSES: dict[Any, Any] = {
-    (200, "application/json"): _one_or_batch(_RESPONSE),
+    (200, "application/json"): _one_or_batch(reference("RcpResponse")),
     (200, "text/event-stream"): OpenApiResponse(
-        {"type": "string"}, "With `Accept: text/event-stream`: progress, then the response."
+        reference("RcpFrame"), "With `Accept: text/event-stream`: progress, then the response."
     ),
     204: OpenApiResponse(description="To a notification."),
     **{
-        (status, "application/json"): OpenApiResponse(_RESPONSE, words)
+        (status, "application/json"): OpenApiResponse(reference("RcpResponse"), words)
         for status, words in _REFUSALS.items()
     },
 }
@@ -77,13 +105,22 @@ rcp_described: Any = extend_schema(
     operation_id="rcp",
     summary="Call the search engine over RCP",
     parameters=[_SESSION],
-    request={"application/json": _REQUEST},
+    request={"application/json": _one_or_batch(reference("RcpRequest"))},
     responses=_RESPONSES,
 )
 rcp_method_described: Any = extend_schema(
     operation_id="rcp_method",
     summary="Call the method that the path and the body name",
     parameters=[_SESSION, OpenApiParameter("method", str, OpenApiParameter.PATH)],
-    request={"application/json": _REQUEST},
+    request={"application/json": _one_or_batch(reference("RcpRequest"))},
     responses=_RESPONSES,
 )
+
+
+def add_messages(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Postprocessing hook: the messages that the routes refer to."""
+    schemas = result.setdefault("components", {}).setdefault("schemas", {})
+    schemas.update(
+        RcpRequest=_REQUEST, RcpResponse=_RESPONSE, RcpProgress=_PROGRESS, RcpFrame=_FRAME
+    )
+    return result

@@ -75,15 +75,20 @@ class SearchResultSerializer(serializers.Serializer[Any]):
 class SearchRequestSerializer(serializers.Serializer[Any]):
     """The query string of `GET /api/search`."""
 
-    q = serializers.CharField(trim_whitespace=False, allow_blank=True)
-    k = serializers.IntegerField(min_value=1, default=8)
-
-    def validate_q(self, text: str) -> str:
-        if len(text) > conf().query_max_chars:
-            raise serializers.ValidationError(f"At most {conf().query_max_chars} characters.")
-        return text
-
-    def validate_k(self, k: int) -> int:
-        if k > conf().search_max_k:
-            raise serializers.ValidationError(f"At most {conf().search_max_k}.")
-        return k
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+        """Bounded by conf."""
+        most_chars, most_k = conf().query_max_chars, conf().search_max_k
+        return {
+            "q": serializers.CharField(
+                trim_whitespace=False,
+                allow_blank=True,
+                max_length=most_chars,
+                error_messages={"max_length": f"At most {most_chars} characters."},
+            ),
+            "k": serializers.IntegerField(
+                min_value=1,
+                max_value=most_k,
+                default=8,
+                error_messages={"max_value": f"At most {most_k}."},
+            ),
+        }
