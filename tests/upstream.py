@@ -188,8 +188,8 @@ class Upstream:
             self.connections += 1
             self._open.add(connection)
             thread = threading.Thread(target=self._converse, args=(connection,), daemon=True)
-            self._threads.append(thread)
             thread.start()
+            self._threads.append(thread)
 
     def stop(self) -> None:
         with suppress(OSError):

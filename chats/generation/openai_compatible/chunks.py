@@ -16,6 +16,7 @@ from chats.generation.errors import ModelError
 from chats.generation.openai_compatible.failures import failure_told
 from chats.generation.openai_compatible.sse import Event
 
+_NOT_YET = frozenset({"null", "None"})  # as some servers write an absent finish reason
 _MOST_TOKENS = 2**31 - 1  # that the database stores
 
 
@@ -43,7 +44,7 @@ def chunk_from(event: Event) -> Chunk:
     return Chunk(
         text=text,
         thinks=thinks or bool(said.get("reasoning_content") or said.get("reasoning")),
-        finish=finish if isinstance(finish, str) else "",
+        finish=finish if isinstance(finish, str) and finish not in _NOT_YET else "",
         usage=_usage(found.get("usage")),
     )
 

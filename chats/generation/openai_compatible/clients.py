@@ -6,9 +6,11 @@ Below: options. Above: opening, readiness.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+import zlib
+from collections.abc import AsyncGenerator
 from functools import cache
 from weakref import WeakKeyDictionary
 
@@ -19,8 +21,12 @@ from openai import AsyncOpenAI
 from chats.generation.openai_compatible.options import Options
 
 RESPONSE_MAX_BYTES = 64_000_000
+ERROR_BODY_BYTES = 64_000
+ERROR_BODY_SECONDS = 2.0
 MOST_CONNECTIONS = 1_000
 _OTHER_SECONDS = 10.0  # to write a request, and to wait for a free connection
+_GZIP_OR_ZLIB = zlib.MAX_WBITS | 32
+_UNPACKED_AT_ONCE = 1_000_000  # bytes
 _NO_KEY = "none"  # the package insists on one; `key_headers` keeps it from being sent
 
 
@@ -68,7 +74,7 @@ def make_client(options: Options) -> AsyncOpenAI:
         limits=httpx.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=20),
         follow_redirects=False,  # the key goes where it was told to go, and nowhere else
         headers={"Accept-Encoding": "identity"},  # compression would hold tokens back
-        event_hooks={"response": [_bound_size]},
+        event_hooks={"response": [_bound]},
     )
     client = AsyncOpenAI(
         api_key=options.api_key or _NO_KEY,
@@ -92,24 +98,57 @@ def _tls() -> ssl.SSLContext:
 
 
 class _Bounded(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
-        self._stream = stream
+    """A response's bytes, unpacked, and no more of them than may be."""
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
+    def __init__(self, stream: httpx.AsyncByteStream, *, packed: bool) -> None:
+        self._stream = stream
+        self._packed = packed
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
         left = RESPONSE_MAX_BYTES
-        async for part in self._stream:
+        async for part in self._unpacked() if self._packed else self._stream:
             left -= len(part)
             if left < 0:
                 raise httpx.RemoteProtocolError("the response is too long")
             yield part
 
+    async def _unpacked(self) -> AsyncGenerator[bytes, None]:
+        """Piece by piece: a few bytes may hold gigabytes."""
+        unpacker = zlib.decompressobj(_GZIP_OR_ZLIB)
+        async for part in self._stream:
+            while part:
+                try:
+                    data = unpacker.decompress(part, _UNPACKED_AT_ONCE)
+                except zlib.error:
+                    raise httpx.DecodingError("the response cannot be unpacked") from None
+                yield data
+                part = unpacker.unconsumed_tail
+
     async def aclose(self) -> None:
         await self._stream.aclose()
 
 
-async def _bound_size(response: httpx.Response) -> None:
+class _ErrorBody(_Bounded):
+    """What came of an error's body in a moment: its status counts, however the body goes on."""
+
+    async def __aiter__(self) -> AsyncGenerator[bytes, None]:
+        kept = bytearray()
+        with contextlib.suppress(TimeoutError, httpx.HTTPError):
+            async with asyncio.timeout(ERROR_BODY_SECONDS):
+                async with contextlib.aclosing(super().__aiter__()) as parts:
+                    async for part in parts:
+                        kept += part
+                        if len(kept) >= ERROR_BODY_BYTES:
+                            break
+        yield bytes(kept[:ERROR_BODY_BYTES])
+
+
+async def _bound(response: httpx.Response) -> None:
+    """Of each response. Servers are asked not to pack; one that does is unpacked here."""
     if isinstance(response.stream, httpx.AsyncByteStream):
-        response.stream = _Bounded(response.stream)
+        packing = response.headers.pop("content-encoding", "").strip().lower()
+        kind = _Bounded if response.is_success else _ErrorBody
+        response.stream = kind(response.stream, packed=packing in {"gzip", "x-gzip", "deflate"})
 
 
 class _Demote(logging.Filter):

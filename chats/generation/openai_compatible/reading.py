@@ -26,7 +26,7 @@ from chats.generation.openai_compatible.reasoning import ReasoningFilter
 from chats.generation.openai_compatible.sse import Event, EventDecoder
 
 ANSWER_MAX_CHARS = 2_000_000
-USAGE_SECONDS = 2.0  # that a finished reply may take to say what it used
+USAGE_SECONDS = 2.0  # that a finished reply may go on, to say what it used
 CLOSING_SECONDS = 0.1  # and to end, so that its connection can be used again
 _DONE = "[DONE]"
 _ENDINGS = {
@@ -90,10 +90,14 @@ async def pieces(response: httpx.Response, *, thinks_at_once: bool) -> AsyncGene
     """Raises GenerationFailed. The response is closed by whoever opened it."""
     reply = Reply(thinks_at_once=thinks_at_once)
     failure: GenerationFailed | None = None
+    until: float | None = None  # that a finished reply may go on
+    clock = asyncio.get_running_loop().time
     async with aclosing(_events(response)) as events:
         while True:
+            if reply.finish and until is None:
+                until = clock() + USAGE_SECONDS
             try:
-                event = await _next(events, reply)
+                event = await _next(events, until)
                 if event is None or event.data.startswith(_DONE):
                     break
                 token = reply.take(chunk_from(event))
@@ -103,7 +107,7 @@ async def pieces(response: httpx.Response, *, thinks_at_once: bool) -> AsyncGene
             if token is not None:
                 yield token
         if failure is None and reply.finish:
-            await _next(events, reply, CLOSING_SECONDS)
+            await _next(events, clock() + CLOSING_SECONDS)
     if (token := reply.rest()) is not None:
         yield token
     if failure is not None and not reply.finish:
@@ -121,14 +125,12 @@ async def _events(response: httpx.Response) -> AsyncGenerator[Event, None]:
         yield event
 
 
-async def _next(
-    events: AsyncGenerator[Event, None], reply: Reply, seconds: float | None = None
-) -> Event | None:
-    """The next event; None at the end, and where a finished reply has no more to say."""
-    if not reply.finish:
+async def _next(events: AsyncGenerator[Event, None], until: float | None) -> Event | None:
+    """The next event; None at the end, and where a finished reply has said no more until then."""
+    if until is None:
         return await anext(events, None)
     try:
-        async with asyncio.timeout(USAGE_SECONDS if seconds is None else seconds):
+        async with asyncio.timeout_at(until):
             return await anext(events, None)
     except (TimeoutError, GenerationFailed, httpx.HTTPError):
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import zlib
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from tests.upstream import (
     HEAD,
     RESET,
     STALL,
+    Forever,
     Script,
     answer,
     chunk,
@@ -152,6 +155,44 @@ async def test_an_error_with_any_body_has_the_code_of_its_status(body: bytes) ->
     with upstream(error(503, body)) as server:
         heard = await hear(model_at(server, retries=0))
     assert isinstance(heard.failure, UpstreamUnavailable)
+
+
+JSON = "application/json"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [head(503, content_type=JSON, Content_Length=1_000), b'{"error":'],
+        [head(503, content_type=JSON, Content_Length=1_000), b'{"error":', RESET],
+        [head(503, content_type=JSON, Content_Length=1_000), b'{"error":', STALL],
+        [head(503, content_type=JSON, Transfer_Encoding="chunked"), b"zz\r\n"],
+        [head(503, content_type=JSON, Content_Encoding="gzip"), b'{"error":'],
+        [head(503, content_type=JSON), Forever(b"x" * 10_000, every=0)],
+        [head(503, content_type=JSON), Forever(b"x")],
+    ],
+    ids=["cut", "reset", "silent", "bad chunk", "not packed", "endless", "dripping"],
+)
+async def test_an_error_whose_body_breaks_off_has_the_code_of_its_status(
+    body: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chats.generation.openai_compatible.clients.ERROR_BODY_SECONDS", 0.2)
+    with upstream(body) as server:
+        heard = await hear(model_at(server, retries=0))
+    assert isinstance(heard.failure, UpstreamUnavailable)
+
+
+async def test_an_error_that_unpacks_to_gigabytes_is_read_as_far_as_it_counts() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
+    packed = packer.compress(b'{"error": {"code": "context_length_exceeded"}, "x": "')
+    packed += b"".join(packer.compress(bytes(1_000_000)) for _ in range(50)) + packer.flush()
+    with upstream([head(400, content_type=JSON, Content_Encoding="gzip"), packed]) as server:
+        tracemalloc.start()
+        heard = await hear(model_at(server))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert isinstance(heard.failure, ContextTooLong)
+    assert peak < 10_000_000
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import time
 
@@ -17,6 +18,7 @@ from tests.upstream import (
     KEEP,
     LAST_CHUNK,
     STALL,
+    Forever,
     Script,
     answer,
     chunk,
@@ -86,6 +88,37 @@ async def test_a_server_that_ends_with_neither_usage_nor_done_is_waited_for_brie
     assert heard.finished == Finished(reason=StopReason.STOP)
 
 
+@pytest.mark.parametrize("more", [frame({"choices": []}), usage(), token("")])
+async def test_a_server_that_goes_on_for_ever_after_its_finish_reason_is_left(
+    more: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("chats.generation.openai_compatible.reading.USAGE_SECONDS", 0.3)
+    with upstream([HEAD, token("Yes."), finish(), Forever(more)]) as server:
+        began = time.monotonic()
+        heard = await hear(model_at(server))
+        assert time.monotonic() - began < 1.5
+        assert server.closed_after(began) < 2
+    assert heard.text == "Yes."
+    assert heard.finished is not None and heard.finished.reason is StopReason.STOP
+
+
+async def test_a_packed_reply_is_unpacked_though_none_was_asked_for() -> None:
+    packed = gzip.compress(token("Yes.") + finish() + usage() + DONE)
+    with upstream([head(Content_Encoding="gzip"), *one_by_one(packed)]) as server:
+        heard = await hear(model_at(server))
+    assert server.requests[0].headers["accept-encoding"] == "identity"
+    assert heard.text == "Yes."
+    assert heard.finished == Finished(reason=StopReason.STOP, usage=USED)
+
+
+async def test_a_reply_that_unpacks_to_gigabytes_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chats.generation.openai_compatible.clients.RESPONSE_MAX_BYTES", 3_000_000)
+    packed = gzip.compress(b": x\n\n" * 1_000_000)
+    with upstream([head(Content_Encoding="gzip"), packed]) as server:
+        heard = await hear(model_at(server))
+    assert isinstance(heard.failure, ModelError)
+
+
 @pytest.mark.parametrize(
     "faulty",
     [b"data: {broken\n\n", frame({"error": {"message": "late"}}), b"data: \xff\n\n"],
@@ -146,9 +179,17 @@ async def test_a_surrogate_pair_that_two_chunks_share_is_one_character() -> None
         [chunk(None), token("Yes."), chunk(None, "stop")],
         [frame({"choices": None}), frame({"id": "x"}), token("Yes."), finish("stop")],
         [chunk({"content": "Yes."}, ""), finish()],
+        [chunk({"content": "Ye"}, "null"), chunk({"content": "s."}, "null"), finish()],
         [token("Yes."), frame({"choices": [{"index": 1, "delta": {"content": "No."}}]}), finish()],
     ],
-    ids=["filters", "null delta", "no choices", "empty reason", "second alternative"],
+    ids=[
+        "filters",
+        "null delta",
+        "no choices",
+        "empty reason",
+        "null in quotes",
+        "second alternative",
+    ],
 )
 async def test_oddities_of_servers_are_tolerated(chunks: list[bytes]) -> None:
     with upstream([HEAD, *chunks, DONE]) as server:
