@@ -12,7 +12,8 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 
 from fastrag_site.schema_errors import reference
 
-_ID = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+_ID = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+_TOKEN = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
 _VERSION = {"type": "string", "enum": ["2.0"]}
 
 
@@ -59,7 +60,7 @@ _PROGRESS = {
         "params": {
             "type": "object",
             "properties": {
-                "progressToken": _ID,
+                "progressToken": _TOKEN,
                 "progress": {"type": "number", "minimum": 0, "maximum": 1},
                 "stage": {"type": "string"},
                 "message": {"type": "string"},

@@ -49,7 +49,7 @@ def test_it_is_valid_without_warnings_and_the_same_each_time(schema: Any) -> Non
 
 def test_the_committed_document_is_what_the_code_says() -> None:
     committed = (ROOT / "docs" / "openapi.yaml").read_text()
-    assert generated("openapi").strip() == committed.strip(), "run `make clients`, and commit"
+    assert generated("openapi").strip() == committed.strip(), "run `make schema`, and commit"
 
 
 def test_it_describes_every_route_for_machines_and_nothing_else(schema: Any) -> None:
