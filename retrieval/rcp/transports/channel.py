@@ -1,8 +1,8 @@
 """What one HTTP request's handlers say, on its way from their threads to one reader.
 
-Below: calls (by protocol). Above: transports.http. `Answer` carries the reply alone; `Channel` the
-frames before it as well, bounded: a handler waits where its reader is slow. Neither belongs to an
-event loop until it is awaited.
+Below: calls (by protocol), releasing. Above: transports.http. `Answer` carries the reply alone;
+`Channel` the frames before it as well, bounded: a handler waits where its reader is slow. Neither
+belongs to an event loop until it is awaited.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator
 
 from retrieval.rcp.calls import Call
 from retrieval.rcp.messages import Reply
+from retrieval.rcp.transports.releasing import release
 
 
 class Answer:
@@ -46,12 +47,8 @@ class Answer:
 
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None
-        if waiter is None:
-            return
-        try:
-            waiter.get_loop().call_soon_threadsafe(_release, waiter)
-        except RuntimeError:  # its loop is closed: nobody reads
-            self.finished = True
+        if waiter is not None:
+            release(waiter)
 
 
 class Channel(Answer):
@@ -94,8 +91,3 @@ class Channel(Answer):
             if not frames:
                 while not (await asyncio.wait({waiter}, timeout=silence))[0]:
                     yield None
-
-
-def _release(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)

@@ -23,6 +23,8 @@ class CoalescingTransport(asyncio.Transport):
         if not self._waiting:
             self._loop.call_soon(self._flush)
         self._waiting.append(bytes(data))
+        if len(self._waiting) == 2 and self._waiting[0].startswith(b"HTTP/"):
+            self._flush()  # a head and what it heads: nothing is worth waiting for
 
     def close(self) -> None:
         self._flush()

@@ -18,7 +18,8 @@ from retrieval.rcp.calls import Call
 Turn: TypeAlias = threading.Lock  # taken once: by the server that is back, or by the lookout
 
 TICK_SECONDS = 0.001
-TICKS_TO_SLEEP = 50
+LONGEST_TICK_SECONDS = 0.008  # while all requests are quick: each look takes time from them
+TICKS_TO_SLEEP = 10
 
 
 class Lookout:
@@ -68,11 +69,15 @@ class Lookout:
                 self._wake.set()
 
     def _watch(self) -> None:
-        quiet, seen, last = 0, -1, None
+        quiet, seen, last, tick = 0, -1, None, TICK_SECONDS
         while quiet < TICKS_TO_SLEEP and not self._stopped:
-            time.sleep(TICK_SECONDS)
+            # A turn that was under way at the last look is looked at again soon.
+            time.sleep(tick if last is None else TICK_SECONDS)
             turn = self._turn
-            if turn is not None and turn is last and turn.acquire(blocking=False):
+            if turn is None or turn is not last:
+                tick = min(2 * tick, LONGEST_TICK_SECONDS)
+            elif turn.acquire(blocking=False):
+                tick = TICK_SECONDS
                 self._turn = turn = None
                 self._hand_over()
             quiet = quiet + 1 if self._turns == seen and turn is None else 0

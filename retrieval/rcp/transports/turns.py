@@ -1,9 +1,9 @@
 """An event loop and, between two turns of it, the quick handlers: one thread at a time for both.
 
-Below: lookout, runtime. Above: transports.serve. To hand a quick handler to another thread and its
-result back costs more than the rest of a request. So the loop stops, its thread runs the handler,
-and the loop goes on. Where that takes longer than a moment, the lookout has another thread take
-the loop over, which nothing stops: a loop that stands still may be run on by any thread.
+Below: lookout, releasing, runtime. Above: transports.serve. To hand a quick handler to another
+thread and its result back costs more than the rest of a request. So the loop stops, its thread runs
+the handler, and the loop goes on. Where that takes longer than a moment, the lookout has another
+thread take the loop over, which nothing stops: any thread may run on a loop that stands still.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from retrieval.rcp.calls import Call
 from retrieval.rcp.runtime import Runtime
 from retrieval.rcp.transports.lookout import Lookout, run_timed
+from retrieval.rcp.transports.releasing import hold, let_go
 
 
 class LoopTurns:
@@ -69,8 +70,11 @@ class LoopTurns:
         while self._ready:
             self._here = self._ready.popleft()
             turn = self._lookout.begin()
+            hold(self._loop)
             self._here.run()
-            if not self._lookout.keeps_on(turn):
+            owned = self._lookout.keeps_on(turn)
+            let_go(owned=owned)
+            if not owned:
                 return False
         return True
 
