@@ -4,7 +4,7 @@ PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/
 
-.PHONY: setup demo test test-models lint format schema
+.PHONY: setup demo test test-models messages lint format schema
 
 setup: $(VENV)/.installed
 
@@ -30,6 +30,10 @@ $(MODELS_VENV)/.installed: requirements-models-test.txt
 	$(PYTHON) -m venv $(MODELS_VENV)
 	$(MODELS_VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+# After words of the page changed: then translate what is new in locale/*/LC_MESSAGES/*.po, and again.
+messages: setup
+	$(RUN)python -m tests.translations
 
 lint: setup
 	$(RUN)ruff check .

@@ -11,19 +11,28 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import conditional_page, require_safe
+from django.views.i18n import JavaScriptCatalog
 
 from chats import presenting, selectors, services
 from chats.models import Chat
 from fastrag_site.conf import conf
 from fastrag_site.error_views import refuse
 from fastrag_site.errors import ChatNotFound, NotAuthenticated, RequestRefused
+from fastrag_site.language import asked_for
 from fastrag_site.owners import Owner, owner_of
+
+LANGUAGE_SECONDS = 31_536_000  # that a chosen language is remembered
+
+# The words of the page's modules, in the language of the page.
+catalog = conditional_page(JavaScriptCatalog.as_view(packages=["chats"]))
 
 _View = Callable[..., HttpResponse]
 
@@ -47,13 +56,12 @@ def _page_view(view: _View) -> Callable[..., HttpResponseBase]:
 
 @_page_view
 def start(request: HttpRequest, owner: Owner) -> HttpResponse:
-    return render(request, "chats/page.html", _page_context())
+    return _page(request, {})
 
 
 @_page_view
 def chat(request: HttpRequest, owner: Owner, chat_id: str) -> HttpResponse:
-    context = _page_context() | _thread_context(owner, selectors.chat_id_from(chat_id))
-    return render(request, "chats/page.html", context)
+    return _page(request, _thread_context(owner, selectors.chat_id_from(chat_id)))
 
 
 @_page_view
@@ -88,5 +96,20 @@ def _thread_context(owner: Owner, chat_id: UUID) -> dict[str, Any]:
     }
 
 
-def _page_context() -> dict[str, Any]:
-    return {"longest": conf().message_max_chars, "longest_title": conf().title_max_chars}
+def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    if asked_for(request):
+        return _remember_language(request)
+    limits = {"longest": conf().message_max_chars, "longest_title": conf().title_max_chars}
+    return render(request, "chats/page.html", limits | context)
+
+
+def _remember_language(request: HttpRequest) -> HttpResponse:
+    response = redirect(request.path)
+    response.set_cookie(
+        settings.LANGUAGE_COOKIE_NAME,
+        get_language(),
+        max_age=LANGUAGE_SECONDS,
+        secure=settings.HTTPS,
+        samesite="Lax",
+    )
+    return response

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from chats import selectors
 from chats.events import Source
@@ -98,7 +99,7 @@ def answer_shown(message: Message, earlier: Sequence[Message] = ()) -> AnswerSho
         markdown=_copyable(message.content, sources),
         sources=sources,
         finish_reason=message.finish_reason,
-        error=message.error_message if message.error_code else "",
+        error=gettext(message.error_message) if message.error_message else "",
         rating=feedback.rating if feedback else "",
         comment=feedback.comment if feedback else "",
         earlier=tuple(answer_shown(one) for one in earlier),

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import nh3
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
@@ -149,7 +150,7 @@ def _render_citation(
     return format_html(
         '<a class="chip" href="{}" target="_blank" aria-label="{}" {}>{}</a>',
         source.href,
-        f"Source {token.content}: {source.title}",
+        gettext("Source %(number)s: %(title)s") % {"number": token.content, "title": source.title},
         about,
         token.content,
     )

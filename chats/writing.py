@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
+from django.utils.translation import gettext_noop as _
 
 from chats import budget, rewriting, services, stops, titling
 from chats.bounds import LETTING_GO_SECONDS, bound, closing
@@ -88,7 +89,7 @@ class Writing:
         assert work is not None
         try:
             with shutdown.told(work.cancel), stops.told(self.exchange.message_id, work.cancel):
-                async with bound(conf().generation_seconds, "The answer took too long."):
+                async with bound(conf().generation_seconds, _("The answer took too long.")):
                     finished = await self._speak(await self._prompt())
         except asyncio.CancelledError:
             return Verdict()
@@ -102,7 +103,7 @@ class Writing:
         """Search, announce the sources, and put together what the model is given."""
         exchange = self.exchange
         query = await rewriting.query_for(exchange.question, exchange.history, self._model)
-        async with bound(conf().retrieval_seconds, "The search took too long."):
+        async with bound(conf().retrieval_seconds, _("The search took too long.")):
             retrieved = await self._search(query)
         prompt = await in_thread(self._prompt_from, query, retrieved)
         # The best hits are left, so each page keeps its number.
@@ -133,7 +134,7 @@ class Writing:
 
     async def _speak(self, prompt: Prompt) -> Finished:
         """Pass the model's tokens on until it has finished."""
-        late = "The model did not begin to answer in time."
+        late = _("The model did not begin to answer in time.")
         seconds = conf().first_token_seconds
         stream = self._model.stream(prompt)
         async with closing(stream):
@@ -148,7 +149,7 @@ class Writing:
                     return piece
                 if text := _storable(piece.text):
                     await self._say(text)
-                    late = "The model fell silent."
+                    late = _("The model fell silent.")
                     seconds = conf().token_silence_seconds
 
     async def _say(self, text: str) -> None:

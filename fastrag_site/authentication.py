@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.http import is_same_domain
+from django.utils.translation import gettext_noop as _
 from knox.auth import TokenAuthentication
 from rest_framework import exceptions
 from rest_framework.authentication import SessionAuthentication
@@ -59,7 +60,7 @@ class BrowserAuthentication(SessionAuthentication):
         if origin is None or request.method in SAFE_METHODS or not has_session:
             return
         if not is_trusted(origin, host=request.get_host()):
-            raise CsrfFailed("This page may not act for you here.")
+            raise CsrfFailed(_("This page may not act for you here."))
 
 
 class MayAsk(BasePermission):

@@ -10,6 +10,7 @@ import sys
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.translation import gettext_noop as _
 from django.views.decorators.csrf import csrf_exempt
 
 from fastrag_site.api_errors import headers, json_response, to_refusal
@@ -43,7 +44,7 @@ def refuse(request: HttpRequest, refusal: RequestRefused) -> HttpResponse:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     refusal = to_refusal(exception)
     if isinstance(refusal, ValidationFailed):
-        refusal = ValidationFailed("The request is not valid.", fields=refusal.fields)
+        refusal = ValidationFailed(_("The request is not valid."), fields=refusal.fields)
     return refuse(request, refusal)
 
 

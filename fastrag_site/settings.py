@@ -96,6 +96,7 @@ MIDDLEWARE = [
     "corsheaders.middleware.CorsMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "fastrag_site.language.Language",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -247,6 +248,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
 # Words and times
 
 LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("es", "Español")]  # of the page; see docs/web-page.md
+LOCALE_PATHS = [VAR_DIR / "locale", BASE_DIR / "locale"]  # the owner's own go first
 USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True

@@ -12,6 +12,8 @@ A chat model raises the first four; `chats.answering` alone maps everything to t
 
 from __future__ import annotations
 
+from django.utils.translation import gettext_noop as _
+
 from fastrag_site.errors import FastragError
 
 
@@ -21,22 +23,22 @@ class GenerationFailed(FastragError):
 
 class GenerationTimeout(GenerationFailed):
     code = "TIMEOUT"
-    default_message = "The answer took too long."
+    default_message = _("The answer took too long.")
 
 
 class ContextTooLong(GenerationFailed):
     code = "CONTEXT_TOO_LONG"
-    default_message = "The question is too long for the model."
+    default_message = _("The question is too long for the model.")
 
 
 class UpstreamUnavailable(GenerationFailed):
     code = "SERVICE_UNAVAILABLE"
-    default_message = "A part of the service is not reachable; try again shortly."
+    default_message = _("A part of the service is not reachable; try again shortly.")
 
 
 class ModelError(GenerationFailed):
     code = "MODEL_ERROR"
-    default_message = "The model gave no usable answer."
+    default_message = _("The model gave no usable answer.")
 
 
 class InternalFailure(GenerationFailed):

@@ -129,5 +129,48 @@ def test_titles_and_questions_are_escaped(reader: Client, user: User) -> None:
     assert "<script>alert" not in page
 
 
+def test_the_page_speaks_the_language_that_the_browser_prefers() -> None:
+    page = Client().get("/", headers={"Accept-Language": "es-MX,en;q=0.5"})
+    assert '<html lang="es">' in page.text and "Haz una pregunta" in page.text
+    assert page["Content-Language"] == "es" and "Accept-Language" in page["Vary"]
+    assert '<html lang="en">' in Client().get("/", headers={"Accept-Language": "tlh"}).text
+
+
+def test_a_chosen_language_is_remembered_on_the_same_page() -> None:
+    client = Client()
+    response = client.get("/chats/x?lang=es")
+    assert response.status_code == 404 and "No existe esa conversación." in response.text
+    response = client.get("/?lang=es")
+    assert response.status_code == 302 and response["Location"] == "/"
+    assert '<html lang="es">' in client.get("/", headers={"Accept-Language": "en"}).text
+
+
+def test_a_language_that_is_not_offered_changes_nothing() -> None:
+    response = Client().get("/?lang=xx")
+    assert response.status_code == 200 and not response.cookies
+
+
+def test_why_an_answer_failed_is_said_in_the_readers_language(reader: Client, user: User) -> None:
+    chat = stored(user)
+    failure = {"error_code": "TIMEOUT", "error_message": "The answer took too long."}
+    said(chat, 2, "user", "And?")
+    said(chat, 3, "assistant", "", finish_reason="error", **failure)
+    page = reader.get(f"/chats/{chat.id}/thread?lang=es").text
+    assert "La respuesta ha fallado: La respuesta ha tardado demasiado." in page
+
+
+def test_the_catalog_holds_the_words_of_the_scripts_in_the_language_asked_for() -> None:
+    script = Client().get("/catalog.js?lang=es")
+    assert script["Content-Type"].startswith("text/javascript")
+    assert "Respondiendo" in script.text
+    assert "Respondiendo" not in Client().get("/catalog.js?lang=en").text
+
+
+@pytest.mark.parametrize("path", ["/api/chats/x", "/docs/nonsense/"])
+def test_programs_and_the_documentation_are_answered_in_english(path: str) -> None:
+    response = Client().get(path, headers={"Accept-Language": "es"})
+    assert "There is no" in response.text and "Content-Language" not in response
+
+
 def test_the_page_is_read_only(reader: Client) -> None:
     assert reader.post("/").status_code == 405

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from django.utils.translation import gettext_noop as _
+
 from chats.generation.errors import (
     ContextTooLong,
     GenerationFailed,
@@ -17,16 +19,16 @@ from chats.generation.errors import (
     UpstreamUnavailable,
 )
 
-UNREACHABLE = "The model is not reachable; try again shortly."
-BUSY = "The model is busy; try again shortly."
-LATE = "The model did not begin to answer in time."
-SILENT = "The model fell silent."
-BROKEN = "The model's answer broke off."
-FILTERED = "The model's content filter withheld the answer."
-TOOLS = "The model asked for a tool instead of answering."
-CREDENTIALS = "The model does not accept this site's credentials."
-UNKNOWN = "The model is not known where it is asked for."
-REFUSED = "The model refused the request."
+UNREACHABLE = _("The model is not reachable; try again shortly.")
+BUSY = _("The model is busy; try again shortly.")
+LATE = _("The model did not begin to answer in time.")
+SILENT = _("The model fell silent.")
+BROKEN = _("The model's answer broke off.")
+FILTERED = _("The model's content filter withheld the answer.")
+TOOLS = _("The model asked for a tool instead of answering.")
+CREDENTIALS = _("The model does not accept this site's credentials.")
+UNKNOWN = _("The model is not known where it is asked for.")
+REFUSED = _("The model refused the request.")
 
 _TIMED_OUT = frozenset({408, 504, 524})
 _OUT_OF_CAPACITY = frozenset({425, 429, 498, 502, 503, *range(520, 531)})

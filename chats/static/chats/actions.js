@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { copy } from "./copying.js";
+import { gettext, wordsOf } from "./words.js";
 
 const SAID_MS = 4000;
 
@@ -30,15 +31,17 @@ async function act(conversation, button, article) {
 }
 
 async function copied(article, text) {
-  await copy(text).then(() => say(article, "Copied"), () => say(article, "Could not be copied"));
+  say(article, await outcomeOf(copy(text)));
 }
 
 async function copyCode(button) {
   const text = button.parentElement.querySelector("pre").innerText;
-  const done = await copy(text).then(() => "Copied", () => "Could not be copied");
-  button.textContent = done;
-  setTimeout(() => (button.textContent = "Copy"), SAID_MS);
+  button.textContent = await outcomeOf(copy(text));
+  setTimeout(() => (button.textContent = gettext("Copy")), SAID_MS);
 }
+
+const outcomeOf = (copying) =>
+  copying.then(() => gettext("Copied"), () => gettext("Could not be copied"));
 
 /** As it reads, numbers in brackets as they were written. */
 function plain(article) {
@@ -60,7 +63,7 @@ async function rate(conversation, button, article) {
     if (taken) await api.unrate(conversation.chatId, id);
     else await api.rate(conversation.chatId, id, { rating });
   } catch (error) {
-    say(article, error.message);
+    say(article, wordsOf(error));
     return;
   }
   for (const name of ["up", "down"]) {
@@ -70,7 +73,7 @@ async function rate(conversation, button, article) {
   const form = article.querySelector(".comment");
   form.hidden = taken || rating !== "down";
   if (!form.hidden) form.querySelector("input").focus();
-  say(article, taken ? "Taken back" : "Thank you");
+  say(article, taken ? gettext("Taken back") : gettext("Thank you"));
 }
 
 async function comment(conversation, form, article) {
@@ -79,9 +82,9 @@ async function comment(conversation, form, article) {
     await api.rate(conversation.chatId, article.dataset.message, body);
     form.hidden = true;
     article.querySelector('.actions [data-act="down"]').focus();
-    say(article, "Thank you");
+    say(article, gettext("Thank you"));
   } catch (error) {
-    say(article, error.message);
+    say(article, wordsOf(error));
   }
 }
 

@@ -34,10 +34,13 @@ export const unrate = (chatId, messageId) =>
   send(`${ofMessage(chatId, messageId)}/feedback`, { method: "DELETE", headers: csrf });
 
 /** Parts of the page as the server renders them. */
-export const threadHtml = async (chatId) => (await send(`/chats/${chatId}/thread`)).text();
+export const threadHtml = (chatId) => partOfPage(`/chats/${chatId}/thread`);
 
-export const answerHtml = async (chatId, messageId) =>
-  (await send(`/chats/${chatId}/answers/${messageId}`)).text();
+export const answerHtml = (chatId, messageId) =>
+  partOfPage(`/chats/${chatId}/answers/${messageId}`);
+
+const partOfPage = async (path) =>
+  (await send(`${path}?lang=${document.documentElement.lang}`)).text();
 
 /** Also where the page is not served over TLS, and crypto.randomUUID is missing. */
 export function newKey() {

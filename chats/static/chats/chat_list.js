@@ -2,6 +2,7 @@
 
 import * as api from "./api.js";
 import { clone } from "./live_answer.js";
+import { fieldsOf, fill, gettext, wordsOf } from "./words.js";
 
 const SEARCH_MS = 200;
 const list = document.getElementById("chat-list");
@@ -51,7 +52,7 @@ export class ChatList {
     try {
       page = await api.chats(url);
     } catch {
-      if (turn === this.#latest) say("Your chats cannot be loaded just now.");
+      if (turn === this.#latest) say(gettext("Your chats cannot be loaded just now."));
       return;
     }
     if (turn !== this.#latest) return;
@@ -60,7 +61,9 @@ export class ChatList {
     else list.replaceChildren(...rows);
     this.#next = page.next;
     more.hidden = !page.next;
-    const nothing = search.value.trim() ? "No chat holds these words." : "Your chats appear here.";
+    const nothing = search.value.trim()
+      ? gettext("No chat holds these words.")
+      : gettext("Your chats appear here.");
     say(list.children.length ? "" : nothing);
     if (append) rows[0]?.querySelector("a").focus();
   }
@@ -93,7 +96,7 @@ export class ChatList {
     try {
       await api.rename(row.dataset.id, title);
     } catch (error) {
-      say(error.message); // what was typed stays
+      say(`${wordsOf(error)} ${fieldsOf(error)}`); // what was typed stays
       return;
     }
     say("");
@@ -113,7 +116,7 @@ export class ChatList {
       await api.remove(row.dataset.id);
     } catch (error) {
       if (error.status !== 404) {
-        say(error.message);
+        say(wordsOf(error));
         return;
       }
     }
@@ -128,8 +131,12 @@ export class ChatList {
 
 function name(row, title) {
   row.querySelector("a").textContent = title;
-  row.querySelector("[data-rename]").setAttribute("aria-label", `Rename ${title}`);
-  row.querySelector("[data-delete]").setAttribute("aria-label", `Delete ${title}`);
+  label(row.querySelector("[data-rename]"), gettext("Rename %(title)s"), title);
+  label(row.querySelector("[data-delete]"), gettext("Delete %(title)s"), title);
+}
+
+function label(button, words, title) {
+  button.setAttribute("aria-label", fill(words, { title }));
 }
 
 function endRename(row) {

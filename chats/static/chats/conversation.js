@@ -6,15 +6,16 @@ import { LiveAnswer } from "./live_answer.js";
 import * as notice from "./notice.js";
 import { ConnectionLost, Refused } from "./stream.js";
 import * as thread from "./thread.js";
+import { fieldsOf, gettext, wordsOf } from "./words.js";
 
 const WATCH_MS = 1000;
-const KEPT = "Your question is kept.";
+const KEPT = gettext("Your question is kept.");
 const FINAL = new Set(["CHAT_FULL", "CHAT_NOT_FOUND", "VALIDATION_ERROR", "MESSAGE_NOT_FOUND"]);
 const ENDED = {
-  stop: "The answer is ready.",
-  length: "The answer reached its longest length.",
-  error: "The answer failed.",
-  interrupted: "The answer was interrupted.",
+  stop: gettext("The answer is ready."),
+  length: gettext("The answer reached its longest length."),
+  error: gettext("The answer failed."),
+  interrupted: gettext("The answer was interrupted."),
 };
 
 export class Conversation {
@@ -32,7 +33,9 @@ export class Conversation {
 
   async ask(text) {
     if (this.asking) {
-      notice.show("An answer is still being written. Your question stays here until it is done.");
+      notice.show(
+        gettext("An answer is still being written. Your question stays here until it is done."),
+      );
       return;
     }
     if (this.#pending?.text !== text) this.#pending = { text, key: api.newKey() };
@@ -69,7 +72,7 @@ export class Conversation {
       await api.stop(this.chatId);
     } catch (error) {
       if (error instanceof ConnectionLost) this.#abort?.abort();
-      else if (error.code !== "NOT_RUNNING") notice.show(error.message);
+      else if (error.code !== "NOT_RUNNING") notice.show(wordsOf(error));
       this.refresh();
     }
   }
@@ -85,7 +88,7 @@ export class Conversation {
       }
     } catch (error) {
       if (error instanceof ConnectionLost) return false;
-      if (error.status === 404) notice.show("This chat is not there any more.");
+      if (error.status === 404) notice.show(gettext("This chat is not there any more."));
     }
     return true;
   }
@@ -138,7 +141,7 @@ export class Conversation {
     try {
       thread.replaceAnswer(live.element, await api.answerHtml(this.chatId, answerId));
     } catch {
-      notice.show("The answer could not be laid out.", { again: () => this.refresh() });
+      notice.show(gettext("The answer could not be laid out."), { again: () => this.refresh() });
     }
     this.announce(ENDED[reason] ?? ENDED.stop);
     this.onChanged();
@@ -149,23 +152,22 @@ export class Conversation {
       this.onChanged();
       return;
     }
-    notice.show("The connection was lost. What was said so far stays here.", {
+    notice.show(gettext("The connection was lost. What was said so far stays here."), {
       again: () => this.#lost(),
     });
   }
 
   #refused(problem, again, kept) {
     if (problem instanceof Refused) {
-      const detail = Object.values(problem.fields ?? {}).flat().join(" ");
-      notice.show([problem.message, detail, kept].filter(Boolean).join(" "), {
+      notice.show([wordsOf(problem), fieldsOf(problem), kept].filter(Boolean).join(" "), {
         again: FINAL.has(problem.code) ? null : again,
         wait: problem.retryAfter ?? 0,
       });
       if (problem.code === "CHAT_BUSY") this.refresh();
     } else if (problem instanceof ConnectionLost) {
-      notice.show(`The server cannot be reached. ${kept}`, { again });
+      notice.show([gettext("The server cannot be reached."), kept].join(" "), { again });
     } else if (problem.name !== "AbortError") {
-      notice.show(`Something went wrong in this page. ${kept}`, { again });
+      notice.show([gettext("Something went wrong in this page."), kept].join(" "), { again });
       console.error(problem);
     }
   }

@@ -3,6 +3,7 @@
 import { CitationScanner } from "./citations.js";
 import { following } from "./following.js";
 import { isWeb, passageLink, siteOf, snippetOf } from "./links.js";
+import { fill, gettext, ngettext } from "./words.js";
 
 export class LiveAnswer {
   #scanner = new CitationScanner([]);
@@ -24,7 +25,7 @@ export class LiveAnswer {
   }
 
   searching() {
-    this.happening("Searching the pages…");
+    this.happening(gettext("Searching the pages…"));
   }
 
   sources(sources) {
@@ -36,15 +37,16 @@ export class LiveAnswer {
       const list = this.element.querySelector(".sources");
       list.append(...sources.map(sourceItem));
       list.hidden = !sources.length;
-      const pages = sources.length === 1 ? "1 page" : `${sources.length} pages`;
-      this.happening(sources.length ? `Reading ${pages}…` : "No page fits; answering…");
+      const count = sources.length;
+      const reading = ngettext("Reading %(count)s page…", "Reading %(count)s pages…", count);
+      this.happening(count ? fill(reading, { count }) : gettext("No page fits; answering…"));
     });
   }
 
   text(text) {
     if (!this.said) {
       this.said = true;
-      this.happening("Answering…");
+      this.happening(gettext("Answering…"));
     }
     this.#pieces.push(...this.#scanner.feed(text));
     this.#frame ||= requestAnimationFrame(() => this.#show());
@@ -81,7 +83,8 @@ export class LiveAnswer {
     chip.textContent = number;
     if (href) {
       Object.assign(chip, { href, target: "_blank", rel: "noopener noreferrer nofollow" });
-      chip.setAttribute("aria-label", `Source ${number}: ${source.title}`);
+      const about = { number, title: source.title };
+      chip.setAttribute("aria-label", fill(gettext("Source %(number)s: %(title)s"), about));
     }
     return describe(chip, source);
   }

@@ -1,5 +1,7 @@
 // What went wrong, in words, with a way to try again; counts down where it has to wait.
 
+import { fill, gettext } from "./words.js";
+
 const box = document.getElementById("notice");
 const words = box.querySelector("[data-words]");
 const retry = box.querySelector("[data-retry]");
@@ -17,13 +19,13 @@ box.querySelector("[data-dismiss]").addEventListener("click", () => {
 });
 
 /** `wait`: seconds before `again` may be chosen. */
-export function show(text, { again = null, label = "Try again", wait = 0 } = {}) {
+export function show(text, { again = null, wait = 0 } = {}) {
   hide();
   action = again;
   words.textContent = text;
   retry.hidden = !again;
   box.hidden = false;
-  countDown(label, Math.ceil(wait));
+  countDown(Math.ceil(wait));
 }
 
 /** Hide what says that, and nothing else. */
@@ -37,9 +39,9 @@ export function hide() {
   action = null;
 }
 
-function countDown(label, seconds) {
-  const name = seconds > 0 ? `${label} in ${seconds} s` : label;
+function countDown(seconds) {
+  const waiting = fill(gettext("Try again in %(seconds)s s"), { seconds });
   retry.disabled = seconds > 0;
-  retry.textContent = name;
-  if (seconds > 0) timer = setTimeout(() => countDown(label, seconds - 1), 1000);
+  retry.textContent = seconds > 0 ? waiting : gettext("Try again");
+  if (seconds > 0) timer = setTimeout(() => countDown(seconds - 1), 1000);
 }

@@ -9,9 +9,10 @@ import { toTheEnd } from "./following.js";
 import * as notice from "./notice.js";
 import "./preview.js";
 import * as thread from "./thread.js";
+import { gettext } from "./words.js";
 
 const TITLED_MS = 4000; // a chat model gives a new chat its title a moment after the answer
-const OFFLINE = "You are offline. What you type is kept.";
+const OFFLINE = gettext("You are offline. What you type is kept.");
 const SITE = "Fastrag Site";
 const tabs = new BroadcastChannel("fastrag-chats");
 const announcer = document.getElementById("announcer");
