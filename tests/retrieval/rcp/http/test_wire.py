@@ -6,7 +6,6 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,19 +15,6 @@ from retrieval.rcp.transports.asgi import RcpApp
 from tests.retrieval.rcp.engine import Engine, cancel, request, retrieve
 from tests.retrieval.rcp.posting import SSE, Response, post, posting
 from tests.retrieval.rcp.wires import host
-
-
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    made = Engine(limits=rcp.Limits(message_bytes=10_000, keepalive_seconds=0.05))
-    yield made
-    made.release.set()
-    made.server.close()
-
-
-@pytest.fixture(autouse=True)
-def site(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(stateless=True))
 
 
 @pytest.mark.parametrize(

@@ -25,19 +25,6 @@ from tests.retrieval.rcp.posting import SSE, Response, post, posting
 from tests.retrieval.rcp.wires import host
 
 
-@pytest.fixture
-def engine() -> Iterator[Engine]:
-    made = Engine(limits=rcp.Limits(message_bytes=10_000, keepalive_seconds=0.05))
-    yield made
-    made.release.set()
-    made.server.close()
-
-
-@pytest.fixture(autouse=True)
-def site(engine: Engine) -> None:
-    host().app = RcpApp(engine.server.endpoint(stateless=True))
-
-
 def identify(headers: Any) -> rcp.Caller:
     match headers.get("authorization"):
         case "Bearer alice" | "Bearer bob" as credentials:
@@ -299,7 +286,7 @@ def test_a_port_that_is_taken_is_an_error_and_not_a_hang(
 
 
 def test_a_stop_signal_lets_streams_end_as_streams_should() -> None:
-    script = Path(__file__).parent / "servers" / "plain.py"
+    script = Path(__file__).parent.parent / "servers" / "plain.py"
     with subprocess.Popen(
         [sys.executable, str(script), "http", "0.2"], stdout=subprocess.PIPE, text=True
     ) as server:
