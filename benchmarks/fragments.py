@@ -1,11 +1,13 @@
 """Whether citations land: random passages of real documentation, their links opened in Chromium.
 
     apt-get install -y chromium python3-doc postgresql-doc-15 debian-reference
+    npm ci --prefix benchmarks
     .venv/bin/python benchmarks/fragments.py [FOLDER …] [--count 300] [--seed 1] [--check]
 
 Serves each folder on loopback, syncs it into a scratch database, draws passages, opens the link
 that an answer would cite each by, and compares what Chromium highlights with the passage. Then the
-same for links to several passages of a page.
+same for links to several passages of a page, and with the independent text-fragments-polyfill:
+whether it finds the same, and what the terms that it makes itself would find.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from statistics import fmean
 sys.path[0] = str(Path(__file__).resolve().parent.parent)  # `retrieval` is the package, not ours
 
 from benchmarks.cited_pages import IndexedPage, Link, joint_links, pages_of, single_links  # noqa: E402
-from benchmarks.landing import Browser, Landing, Place, chromium  # noqa: E402
+from benchmarks.landing import Browser, Landing, chromium, is_right  # noqa: E402
+from benchmarks.polyfill import INSTALL, agreement, is_installed, serve_polyfill  # noqa: E402
 from benchmarks.python_docs import FOLDERS, line, prepare, serving  # noqa: E402
 
 PYTHON = next((folder for folder in FOLDERS if (folder / "index.html").exists()), FOLDERS[0])
@@ -36,7 +39,6 @@ DOCUMENTATION = (
 )
 LEAST_RIGHT = 0.99
 MOST_WITHOUT = 0.02
-HALF = 0.5  # of a passage: a highlight begins before it
 SHOWN = 8  # examples of each fault
 
 
@@ -83,11 +85,11 @@ def main() -> None:
             for folder, pages in sites.items()
         }
         browser = stack.enter_context(chromium())
-        missed = [
-            fault
-            for folder, (single, joint) in drawn.items()
-            for fault in measured(folder, sites[folder], browser, single, joint)
-        ]
+        serve_polyfill(browser)
+        missed: list[str] = []
+        for folder, (single, joint) in drawn.items():
+            missed += measured(folder, sites[folder], browser, single, joint)
+            print(f"  {agreement(browser, spread(single, options.polyfill))}", flush=True)
     if missed:
         print("\nbelow the floor:", *missed, sep="\n  ")
         raise SystemExit(options.check)
@@ -99,11 +101,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("folders", nargs="*", type=Path, default=found, metavar="FOLDER")
     parser.add_argument("--count", type=int, default=300, help="passages of each folder")
     parser.add_argument("--joint", type=int, default=100, help="links to several passages each")
+    parser.add_argument("--polyfill", type=int, default=60, help="links to compare with it, each")
+    parser.add_argument("--no-polyfill", dest="polyfill", action="store_const", const=0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--check", action="store_true", help="fail below the floors")
     options = parser.parse_args()
     if not options.folders:
         parser.error("there is no documentation; try: apt-get install -y python3-doc")
+    if options.polyfill and not is_installed():
+        parser.error(INSTALL)
     return options
 
 
@@ -136,6 +142,11 @@ def measured(
             yield f"{folder}, {name}: {tally.counts[Verdict.WRONG]} wrong"
 
 
+def spread(links: Sequence[Link], count: int) -> Sequence[Link]:
+    """So many of them, from all over the pages."""
+    return links[:: max(1, len(links) // count)][:count] if count else ()
+
+
 def opened(browser: Browser, links: Sequence[Link]) -> Tally:
     tally = Tally()
     for link in links:
@@ -166,13 +177,6 @@ def judge(landing: Landing) -> tuple[Verdict, list[float]]:
     if landing.stray:
         return Verdict.WRONG, []
     return (Verdict.RIGHT, coverage) if landing.shown else (Verdict.UNSEEN, [])
-
-
-def is_right(found: tuple[int, int], place: Place) -> bool:
-    """Within the passage, and from its first half on."""
-    start, end = found
-    is_early = start - place.start <= HALF * (place.end - place.start)
-    return place.start <= start < end <= place.end and is_early
 
 
 def report(name: str, tally: Tally) -> None:

@@ -148,6 +148,26 @@ async ({ passages, cited, patience }) => {
   document.querySelectorAll("details").forEach((details) => (details.open = true));
   const page = readPage();
   const places = placesOfPassages(page);
+  const at = (ink, isEnd) => {
+    const { node, at } = page.nodes.findLast(({ at }) => (isEnd ? at < ink : at <= ink));
+    let [offset, left] = [0, ink - at];
+    for (const character of node.data) {
+      if (!left && (isEnd || inkOf(character))) break;
+      left -= inkOf(character).length;
+      offset += character.length;
+    }
+    return [node, offset];
+  };
+  window.landed = {
+    placeOf: (range) => placeOf(range, page),
+    /** The range of a place, from its first to its last character. */
+    rangeOf([from, to]) {
+      const range = document.createRange();
+      range.setStart(...at(from, false));
+      range.setEnd(...at(to, true));
+      return range;
+    },
+  };
   return {
     scrolled,
     rects,

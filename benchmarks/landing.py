@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 LANDING = (HERE / "landing.js").read_text()
 PAINTED = (HERE / "painted.js").read_text()
 PATIENCE = 20_000  # milliseconds
+HALF = 0.5  # of a passage: a highlight begins before it
 SIZE: ViewportSize = {"width": 1280, "height": 720}
 # Nothing is asked of any other host.
 ARGUMENTS = (
@@ -59,6 +60,15 @@ class Landing:
     scrolled: float
     shown: bool  # the first text that was found is in the window, and painted
     stray: int  # highlighted pixels where no text was found
+
+
+def is_right(found: tuple[int, int] | None, place: Place | None) -> bool:
+    """Within the passage, and from its first half on."""
+    if found is None or place is None:
+        return False
+    start, end = found
+    is_early = start - place.start <= HALF * (place.end - place.start)
+    return place.start <= start < end <= place.end and is_early
 
 
 class Browser:
