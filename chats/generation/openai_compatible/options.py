@@ -6,6 +6,7 @@ and never hold a value that may be secret: the key, or a URL with credentials in
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,10 @@ SETTINGS = {
     "extra_body": "chat_extra_body",
 }
 RESERVED = frozenset({"messages", "model", "n", "stream"})  # of the request body: ours to set
+# Of the request's headers: those that say where it ends, and what it asks for.
+RESERVED_HEADERS = frozenset(
+    {"accept-encoding", "connection", "content-length", "content-type", "transfer-encoding"}
+)
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a header's name
 _MOST = 2**31 - 1
 _VISIBLE = re.compile(r"[\x20-\x7e]*")
@@ -105,6 +110,8 @@ def _wrong(options: Options) -> Iterator[tuple[str, str]]:
         yield "base_url", words
     if not isinstance(options.model, str) or not options.model:
         yield "model", "is not set: name the model that the server is to use"
+    elif not options.model.isprintable():
+        yield "model", "holds characters that no name has"
     if not isinstance(options.api_key, str) or not _VISIBLE.fullmatch(options.api_key):
         yield "api_key", "holds characters that no key has"
     if not (options.temperature is None or _is_number(options.temperature, 0, 2)):
@@ -113,6 +120,9 @@ def _wrong(options: Options) -> Iterator[tuple[str, str]]:
     yield from _wrong_extras(options)
     if not _is_whole(options.retries, 0, 5):
         yield "retries", "is no whole number from 0 to 5"
+    for option in ("ask_usage", "thinks_at_once"):
+        if not isinstance(getattr(options, option), bool):
+            yield option, "is neither true nor false"
     for option in ("connect_seconds", "read_seconds"):
         if not _is_number(getattr(options, option), 0.01, 3600):
             yield option, "is no positive number of seconds, or more than an hour"
@@ -156,7 +166,9 @@ def _wrong_extras(options: Options) -> Iterator[tuple[str, str]]:
     headers, body = options.extra_headers, options.extra_body
     if not isinstance(headers, Mapping) or not all(map(_is_header, headers.items())):
         yield "extra_headers", "is no JSON object of header names with values"
-    if not isinstance(body, Mapping):
+    elif taken := sorted(RESERVED_HEADERS & {name.lower() for name in headers}):
+        yield "extra_headers", f"sets {', '.join(taken)}, which the site sets itself"
+    if not isinstance(body, Mapping) or not _is_json(body):
         yield "extra_body", "is no JSON object"
     elif taken := sorted(RESERVED & set(body)):
         yield "extra_body", f"sets {', '.join(taken)}, which the site sets itself"
@@ -168,7 +180,17 @@ def _is_header(item: tuple[object, object]) -> bool:
         isinstance(name, str)
         and isinstance(value, str)
         and bool(_TOKEN.fullmatch(name) and _VISIBLE.fullmatch(value))
+        and value == value.strip()
     )
+
+
+def _is_json(value: object) -> bool:
+    """As requests hold it: UTF-8, and without NaN, which Python's own reader takes."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _is_number(value: object, least: float, most: float) -> bool:

@@ -16,7 +16,7 @@ from chats.generation.openai_compatible import OpenAICompatibleModel, readiness
 from fastrag_site.backends import load_backend
 from fastrag_site.conf import OPENAI_COMPATIBLE, conf
 from tests.chats.generation.openai_parts import KEY, model_at
-from tests.upstream import STALL, Script, error, head, nobody, upstream
+from tests.upstream import STALL, Script, answer, error, head, nobody, upstream
 
 BASE = {"CHAT_BASE_URL": "http://user:hunter2@127.0.0.1:9/v1", "CHAT_MODEL_NAME": "m"}
 
@@ -81,6 +81,53 @@ async def test_a_problem_is_told_with_the_setting_to_look_at(
         said = await problem_at(server)
     assert said.startswith(setting)
     assert words in said
+
+
+ANY_LIST = [head(content_type="application/json"), b'{"data": [{"id": "scripted"}]}']
+
+
+@pytest.mark.parametrize(
+    ("refusal", "setting", "words"),
+    [
+        (error(401), "FASTRAG_CHAT_API_KEY", "does not accept the key"),
+        (error(403), "FASTRAG_CHAT_API_KEY", "does not let the key use the model"),
+        (error(404, b"404 page not found"), "FASTRAG_CHAT_BASE_URL", "is it …/v1?"),
+        (error(405), "FASTRAG_CHAT_BASE_URL", "no chat completions"),
+        (error(503), "FASTRAG_CHAT_BASE_URL", "answers HTTP 503"),
+        *(
+            (error(status, {"message": words}), "FASTRAG_CHAT_MODEL_NAME", "not know the model")
+            for status, words in [
+                (404, "The model `x` does not exist."),
+                (404, 'model "x" not found, try pulling it first'),
+                (400, "Invalid model name passed in model=x. Call `/v1/models` to view models."),
+                (400, "x is not a valid model ID"),
+                (400, "Model Not Exist"),
+            ]
+        ),
+    ],
+)
+@pytest.mark.parametrize("models", [error(404), ANY_LIST], ids=["no list", "public list"])
+async def test_what_a_list_of_models_does_not_tell_is_found_by_asking(
+    models: Script, refusal: Script, setting: str, words: str
+) -> None:
+    with upstream(refusal, models=models) as server:
+        said = await problem_at(server)
+    assert said.startswith(setting)
+    assert words in said
+
+
+async def test_a_server_is_asked_for_one_token_until_it_has_answered_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    busy, yes = error(429, {"message": "no"}), answer("Yes.")
+    with upstream(busy, [STALL], error(400, {"message": "no"}), yes, models=ANY_LIST) as server:
+        model = model_at(server, extra_body={"top_k": 1})
+        monkeypatch.setattr(readiness, "PING_SECONDS", 0.3)
+        for _ in range(6):
+            await model.ping()
+    asked = [request.json for request in server.requests if request.path.endswith("/completions")]
+    assert len(asked) == 4
+    assert asked[0]["max_tokens"] == asked[0]["top_k"] == 1
 
 
 async def test_a_refused_connection_is_told() -> None:
@@ -157,6 +204,7 @@ WRONG = [
     ({"CHAT_BASE_URL": "http://h/v1/chat/completions"}, "FASTRAG_CHAT_BASE_URL"),
     ({"CHAT_BASE_URL": "http://h/v1?key=s3cret"}, "FASTRAG_CHAT_BASE_URL"),
     ({"CHAT_MODEL_NAME": " "}, "FASTRAG_CHAT_MODEL_NAME"),
+    ({"CHAT_MODEL_NAME": "m\nn"}, "FASTRAG_CHAT_MODEL_NAME"),
     ({"CHAT_API_KEY": "s3cret\nX-Header: 1"}, "FASTRAG_CHAT_API_KEY"),
     ({"CHAT_API_KEY": "s3cret’"}, "FASTRAG_CHAT_API_KEY"),
     ({"CHAT_TEMPERATURE": 3}, "FASTRAG_CHAT_TEMPERATURE"),
@@ -164,8 +212,13 @@ WRONG = [
     ({"CHAT_EXTRA_HEADERS": {"X Y": "s3cret"}}, "FASTRAG_CHAT_EXTRA_HEADERS"),
     ({"CHAT_EXTRA_HEADERS": {"X": 5}}, "FASTRAG_CHAT_EXTRA_HEADERS"),
     ({"CHAT_EXTRA_HEADERS": ["s3cret"]}, "FASTRAG_CHAT_EXTRA_HEADERS"),
+    ({"CHAT_EXTRA_HEADERS": {"X": " s3cret"}}, "FASTRAG_CHAT_EXTRA_HEADERS"),
+    ({"CHAT_EXTRA_HEADERS": {"X": "s3cret", "Content-Length": "5"}}, "FASTRAG_CHAT_EXTRA_HEADERS"),
     ({"CHAT_EXTRA_BODY": {"stream": False}}, "FASTRAG_CHAT_EXTRA_BODY"),
     ({"CHAT_EXTRA_BODY": "s3cret"}, "FASTRAG_CHAT_EXTRA_BODY"),
+    ({"CHAT_EXTRA_BODY": {"s3cret": float("nan")}}, "FASTRAG_CHAT_EXTRA_BODY"),
+    ({"CHAT_EXTRA_BODY": {"s3cret": "\ud800"}}, "FASTRAG_CHAT_EXTRA_BODY"),
+    ({"CHAT_EXTRA_BODY": {"s3cret": {1, 2}}}, "FASTRAG_CHAT_EXTRA_BODY"),
 ]
 
 
@@ -189,6 +242,8 @@ def test_a_wrong_setting_is_named_by_the_check_and_where_the_model_is_loaded(
         ({"max_tokens": 0}, "FASTRAG_ANSWER_MAX_TOKENS"),
         ({"retries": -1}, "OPTIONS['retries']"),
         ({"retries": True}, "OPTIONS['retries']"),
+        ({"ask_usage": "no"}, "OPTIONS['ask_usage']"),
+        ({"thinks_at_once": 1}, "OPTIONS['thinks_at_once']"),
         ({"connect_seconds": 0}, "OPTIONS['connect_seconds']"),
         ({"read_seconds": "x"}, "OPTIONS['read_seconds']"),
     ],
@@ -237,7 +292,8 @@ async def test_no_line_above_debug_holds_an_address_a_key_or_the_servers_words(
     from tests.chats.generation.openai_parts import hear
 
     told = {"message": f"the upstream's words about {KEY}"}
-    with caplog.at_level(level), upstream(error(401, told), error(500, told)) as server:
+    scripts = [error(401, told), error(500, told), error(500, told), answer("Yes.")]
+    with caplog.at_level(level), upstream(*scripts) as server:
         model = model_at(server)
         for _ in range(2):
             heard = await hear(model)
