@@ -19,7 +19,13 @@ def sparse_index() -> SparseIndex:
 
 @cache
 def dense_index() -> DenseIndex:
-    """The vector index of this process."""
+    """The vector index of this process: pgvector on PostgreSQL, else exact in memory."""
+    from django.db import connection
+
+    if connection.vendor == "postgresql":
+        from retrieval.index.pgvector import PgvectorIndex
+
+        return PgvectorIndex()
     from retrieval.index.exact import ExactIndex
 
     return ExactIndex()

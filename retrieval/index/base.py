@@ -6,17 +6,21 @@ chunks (fusion wants both). Below: models. Above: pipeline, ingest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from retrieval.models import Chunk
 
+if TYPE_CHECKING:
+    from retrieval.index.allowed import Allowed
+
 Vector = NDArray[np.float32]
 ChunkIds = NDArray[np.int64]  # sorted ascending
+Report = Callable[[int, int], None]  # done, total
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,16 @@ class Scored:
     coverage: float = 0.0
 
 
+class IndexUnavailable(Exception):
+    """The index cannot rank now. The message is ours and says what mends it."""
+
+
 class Ranking(Protocol):
-    def top(self, k: int, *, allowed: ChunkIds | None = None) -> list[Scored]:
-        """Best first; ties by smaller id; `allowed` restricts to these chunks."""
+    def top(self, k: int, *, allowed: Allowed | None = None) -> list[Scored]:
+        """Best first; ties by smaller id; `allowed` restricts to what it lets through.
+
+        Raises IndexUnavailable, as `rank` does.
+        """
         ...
 
     def at(self, chunk_ids: Sequence[int]) -> list[Scored]:
@@ -52,7 +63,7 @@ class SparseIndex(Protocol):
         ...
 
     def search(
-        self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
+        self, text: str, *, language: str, k: int, allowed: Allowed | None = None
     ) -> list[Scored]: ...
 
     def languages(self) -> tuple[str, ...]:
@@ -79,9 +90,13 @@ class DenseIndex(Protocol):
 
     def remove(self, chunk_ids: Sequence[int]) -> None: ...
 
+    def reset(self, dimension: int) -> None:
+        """Forget all vectors, inside the caller's transaction; those to come have this length."""
+        ...
+
     def rank(self, vector: Vector) -> Ranking: ...
 
-    def search(self, vector: Vector, *, k: int, allowed: ChunkIds | None = None) -> list[Scored]:
+    def search(self, vector: Vector, *, k: int, allowed: Allowed | None = None) -> list[Scored]:
         """Best first by cosine in [-1, 1]; ties by smaller id."""
         ...
 
@@ -94,3 +109,14 @@ class DenseIndex(Protocol):
         ...
 
     def reconcile(self) -> None: ...
+
+    def rebuild(self, progress: Report, *, anew: bool = False) -> None:
+        """Make what finds vectors again from the stored ones, as far as it is missing.
+
+        `anew`: all of it. Goes on where it was broken off. Raises IndexUnavailable.
+        """
+        ...
+
+    def problem(self) -> str | None:
+        """What keeps it from serving as it should, and what mends that, in words."""
+        ...

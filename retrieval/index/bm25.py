@@ -12,9 +12,10 @@ from math import log
 import numpy as np
 from numpy.typing import NDArray
 
+from retrieval.index.allowed import Allowed, best_allowed
 from retrieval.index.analysis import QueryTerm
-from retrieval.index.arrays import Floats, among, best, places_in
-from retrieval.index.base import ChunkIds, Scored
+from retrieval.index.arrays import Floats, places_in
+from retrieval.index.base import Scored
 from retrieval.index.segments import Catalog
 
 K1 = 1.2  # how soon a repeated word stops to count
@@ -38,11 +39,9 @@ class BM25Ranking:
     scores: Floats
     coverage: Floats
 
-    def top(self, k: int, *, allowed: ChunkIds | None = None) -> list[Scored]:
+    def top(self, k: int, *, allowed: Allowed | None = None) -> list[Scored]:
         found = np.flatnonzero(self.scores)
-        if allowed is not None:
-            found = found[among(self.catalog.ids[found], allowed)]
-        places = best(self.catalog.ids[found], self.scores[found], k)
+        places = best_allowed(self.catalog.ids[found], self.scores[found], k, allowed)
         return self._scored(found[places])
 
     def at(self, chunk_ids: Sequence[int]) -> list[Scored]:

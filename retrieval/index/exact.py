@@ -13,8 +13,9 @@ import numpy as np
 from django.db.models import Count, Sum
 from numpy.typing import NDArray
 
-from retrieval.index.arrays import Floats, among, best, pack, unpack
-from retrieval.index.base import ChunkIds, Ranking, Scored, Vector
+from retrieval.index.allowed import Allowed, best_allowed
+from retrieval.index.arrays import Floats, among, pack, unpack
+from retrieval.index.base import ChunkIds, Ranking, Report, Scored, Vector
 from retrieval.index.state import index_bump, index_version
 from retrieval.models import Embedding
 
@@ -45,11 +46,8 @@ class CosineRanking:
     matrix: Matrix
     scores: Floats
 
-    def top(self, k: int, *, allowed: ChunkIds | None = None) -> list[Scored]:
-        places = np.arange(len(self.scores))
-        if allowed is not None:
-            places = places[among(self.matrix.ids, allowed)]
-        chosen = places[best(self.matrix.ids[places], self.scores[places], k)]
+    def top(self, k: int, *, allowed: Allowed | None = None) -> list[Scored]:
+        chosen = best_allowed(self.matrix.ids, self.scores, k, allowed)
         pairs = zip(self.matrix.ids[chosen].tolist(), self.scores[chosen].tolist(), strict=True)
         return [Scored(id_, score) for id_, score in pairs]
 
@@ -88,6 +86,10 @@ class ExactIndex:
             index_bump()
             Embedding.objects.filter(chunk__in=list(chunk_ids)).delete()
 
+    def reset(self, dimension: int) -> None:
+        index_bump()
+        Embedding.objects.all().delete()
+
     def rank(self, vector: Vector) -> Ranking:
         matrix = self._current()
         fits = matrix.rows.shape[1] == len(vector)
@@ -97,7 +99,7 @@ class ExactIndex:
         scores = np.einsum("ij,j->i", matrix.rows, vector)
         return CosineRanking(matrix, np.clip(scores, -1.0, 1.0))
 
-    def search(self, vector: Vector, *, k: int, allowed: ChunkIds | None = None) -> list[Scored]:
+    def search(self, vector: Vector, *, k: int, allowed: Allowed | None = None) -> list[Scored]:
         top = self.rank(vector).top(k, allowed=allowed)
         ids = [one.chunk_id for one in top]
         if Embedding.objects.filter(pk__in=ids).count() == len(ids):
@@ -114,7 +116,14 @@ class ExactIndex:
 
     def reconcile(self) -> None:
         with self._lock:
-            self._matrix = _without_gone(self._matrix)
+            if len(self._matrix.ids):
+                self._matrix = _without_gone(self._matrix)
+
+    def rebuild(self, progress: Report, *, anew: bool = False) -> None:
+        """Nothing to do: the matrix is read from the stored vectors."""
+
+    def problem(self) -> str | None:
+        return None
 
     def _current(self) -> Matrix:
         version = index_version()

@@ -13,9 +13,10 @@ import numpy as np
 from django.db import transaction
 
 from retrieval.index import bm25
+from retrieval.index.allowed import Allowed
 from retrieval.index.analysis import QueryTerm, document_terms, query_terms, written_language
 from retrieval.index.arrays import among, pack, unpack
-from retrieval.index.base import ChunkIds, Ranking, Scored
+from retrieval.index.base import Ranking, Scored
 from retrieval.index.merging import SMALL_CHUNKS, merge_segments
 from retrieval.index.rows import postings_insert
 from retrieval.index.segments import Catalog, CatalogCache
@@ -94,7 +95,7 @@ class PostingsIndex:
             return _ranking(self._catalog(), text, language)
 
     def search(
-        self, text: str, *, language: str, k: int, allowed: ChunkIds | None = None
+        self, text: str, *, language: str, k: int, allowed: Allowed | None = None
     ) -> list[Scored]:
         top = self.rank(text, language=language).top(k, allowed=allowed)
         ids = [one.chunk_id for one in top]

@@ -20,6 +20,12 @@ def postings_insert(segment_id: int, rows: Iterable[Row]) -> None:
     connection = connections[router.db_for_write(Posting)]
     table = connection.ops.quote_name(Posting._meta.db_table)
     with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            statement = f"COPY {table} (segment_id, term, places, frequencies) FROM STDIN"
+            with cursor.copy(statement) as copy:
+                for row in rows:
+                    copy.write_row((segment_id, *row))
+            return
         cursor.executemany(
             f"INSERT INTO {table} (segment_id, term, places, frequencies) VALUES (%s, %s, %s, %s)",
             [(segment_id, *row) for row in rows],

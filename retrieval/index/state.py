@@ -1,7 +1,7 @@
 """The version of the index: one row that every write moves and every reader compares.
 
-Below: models. Above: postings, exact, vectors. Moving it first makes writers queue: the row stays
-locked until their transaction ends.
+Below: models. Above: postings, exact, pgvector, vectors. Moving it first makes writers queue: the
+row stays locked until their transaction ends.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.db import connections, router, transaction
 from django.db.models import F
 from django.db.models.functions import Greatest
 
-from retrieval.models import Embedding, IndexState
+from retrieval.models import IndexState
 
 
 def index_version() -> int:
@@ -50,16 +50,11 @@ def index_held() -> Iterator[None]:
         yield
 
 
+def index_dimension() -> int:
+    """Length of the embedder's vectors, 0 before there are any."""
+    return sum(IndexState.objects.filter(pk=1).values_list("dimension", flat=True))
+
+
 def index_embedder() -> str:
     """Identity of the embedder that made the vectors, "" before there are any."""
     return "".join(IndexState.objects.filter(pk=1).values_list("embedder", flat=True))
-
-
-def embedder_declare(identity: str, dimension: int) -> None:
-    """Say who makes the vectors from now on; those of another embedder go."""
-    if index_embedder() == identity:
-        return
-    with transaction.atomic():
-        index_bump()
-        Embedding.objects.all().delete()
-        IndexState.objects.filter(pk=1).update(embedder=identity, dimension=dimension)

@@ -1,26 +1,24 @@
 """Fills in the vectors that chunks lack, a batch at a time, and can stop and go on anywhere.
 
 The model runs outside of any transaction; each batch is stored in a short one of its own.
-Below: embedding, exact, state. Above: ingest.vectorise.
+Below: embedding, the dense index, state. Above: ingest.vectorise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from django.db import transaction
 
 from fastrag_site.threads import release_connections
 from retrieval.embedding import embedder
 from retrieval.index import dense_index
-from retrieval.index.base import Vector
-from retrieval.index.state import embedder_declare, index_bump, index_embedder
-from retrieval.models import Chunk
+from retrieval.index.base import Report, Vector
+from retrieval.index.state import index_bump, index_dimension, index_embedder
+from retrieval.models import Chunk, IndexState
 
 BATCH = 128  # chunks a transaction: a few seconds of work at most
 SMALL_BATCH = 16  # while a caller waits
-
-Report = Callable[[int, int], None]
 
 
 def fill_vectors(*, progress: Report | None = None) -> int:
@@ -66,6 +64,16 @@ def fill_pages(page_ids: Sequence[int]) -> Iterator[tuple[int, int]]:
         if not _store(identity, [chunk.pk for chunk in batch], vectors):
             return
         yield start + len(batch), len(chunks)
+
+
+def embedder_declare(identity: str, dimension: int) -> None:
+    """Say who makes the vectors from now on; those of another embedder or length go."""
+    if index_embedder() == identity and index_dimension() == dimension:
+        return
+    with transaction.atomic():
+        index_bump()
+        dense_index().reset(dimension)
+        IndexState.objects.filter(pk=1).update(embedder=identity, dimension=dimension)
 
 
 def passage_text(chunk: Chunk) -> str:

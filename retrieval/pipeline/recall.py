@@ -15,7 +15,8 @@ from fastrag_site.threads import release_connections
 from retrieval.embedding import embedder
 from retrieval.embedding.errors import EmbedderUnavailable
 from retrieval.index import dense_index, sparse_index
-from retrieval.index.base import ChunkIds, Ranking, Scored, Vector
+from retrieval.index.allowed import Allowed
+from retrieval.index.base import IndexUnavailable, Ranking, Scored, Vector
 from retrieval.index.rows import pages_of
 from retrieval.index.state import index_embedder
 from retrieval.pipeline.base import Candidate, Prepared, Recalled
@@ -28,7 +29,7 @@ _EMBEDDING = ThreadPoolExecutor(16, "embed-query")
 
 
 def recall(
-    prepared: Prepared, *, allowed: ChunkIds | None = None
+    prepared: Prepared, *, allowed: Allowed | None = None
 ) -> Generator[Stage, None, Recalled]:
     """Yields a Stage a leg."""
     future = _EMBEDDING.submit(_embed, prepared.text) if prepared.alpha > 0.0 else None
@@ -39,8 +40,7 @@ def recall(
             sparse = _lexical(prepared, allowed)
             yield _stage("recall:sparse", 0.3, sparse.top)
         if future is not None:
-            ranking = _dense(prepared, future, notes)
-            dense = _Leg(ranking, _top(ranking, prepared, allowed))
+            dense = _dense(prepared, future, allowed, notes)
             yield _stage("recall:dense", 0.5, dense.top)
         if dense.ranking is None and sparse.ranking is None:
             sparse = _lexical(prepared, allowed)
@@ -63,7 +63,7 @@ class _Leg:
         return {one.chunk_id: one for one in scored}
 
 
-def _lexical(prepared: Prepared, allowed: ChunkIds | None) -> _Leg:
+def _lexical(prepared: Prepared, allowed: Allowed | None) -> _Leg:
     ranking = sparse_index().rank(prepared.text, language="")
     return _Leg(ranking, _top(ranking, prepared, allowed))
 
@@ -80,25 +80,27 @@ def _embed(text: str) -> Vector:
     return model.embed_query(text)
 
 
-def _dense(prepared: Prepared, future: Future[Vector], notes: list[str]) -> Ranking | None:
-    """The dense leg, or None with a note that says why the search goes without it."""
+def _dense(
+    prepared: Prepared, future: Future[Vector], allowed: Allowed | None, notes: list[str]
+) -> _Leg:
+    """The dense leg, or one without a ranking and a note that says why."""
     try:
         vector = _awaited(future)
         model = embedder()
         if model is None or index_embedder() != model.identity:
             notes.append("dense leg unavailable: the vectors are not computed yet")
-            return None
-    except EmbedderUnavailable as error:
+            return _Leg()
+        have, chunks = dense_index().size(), sparse_index().size()
+        if prepared.query.mode is Mode.HYBRID and have < COMPLETE * chunks:
+            notes.append(f"dense leg unavailable: {have} of {chunks} vectors are computed")
+            return _Leg()
+        ranking = dense_index().rank(vector)
+        return _Leg(ranking, _top(ranking, prepared, allowed))
+    except (EmbedderUnavailable, IndexUnavailable) as error:
         notes.append(f"dense leg unavailable: {error}")
-        return None
     except TimeoutError:
         notes.append("dense leg unavailable: the embedder took too long")
-        return None
-    have, chunks = dense_index().size(), sparse_index().size()
-    if prepared.query.mode is Mode.HYBRID and have < COMPLETE * chunks:
-        notes.append(f"dense leg unavailable: {have} of {chunks} vectors are computed")
-        return None
-    return dense_index().rank(vector)
+    return _Leg()
 
 
 def _awaited(future: Future[Vector]) -> Vector:
@@ -110,11 +112,7 @@ def _awaited(future: Future[Vector]) -> Vector:
         return future.result(timeout=conf().retrieval_seconds)
 
 
-def _top(
-    ranking: Ranking | None, prepared: Prepared, allowed: ChunkIds | None
-) -> tuple[Scored, ...]:
-    if ranking is None:
-        return ()
+def _top(ranking: Ranking, prepared: Prepared, allowed: Allowed | None) -> tuple[Scored, ...]:
     return tuple(ranking.top(prepared.candidate_k, allowed=allowed))
 
 

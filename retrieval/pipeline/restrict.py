@@ -1,4 +1,4 @@
-"""Filter trees → the ids of the chunks that may be found. Only parameterised queries.
+"""Filter trees → which chunks may be found. Only parameterised queries.
 
 Trees arrive validated against `fields()` (retrieval.rcp.filters). A name is one of FIELDS, or one
 that added documents have in their `meta`. Below: models. Above: run, recency, handlers.
@@ -12,10 +12,9 @@ from functools import reduce
 from operator import and_, or_
 from typing import Any
 
-import numpy as np
 from django.db.models import Q
 
-from retrieval.index.base import ChunkIds
+from retrieval.index.allowed import Allowed
 from retrieval.models import Chunk, MetaField, MetaValue
 
 FIELDS: Mapping[str, str] = {  # name → type, as advertised
@@ -58,9 +57,8 @@ def fields() -> dict[str, str]:
     return {**dict(MetaField.objects.values_list("name", "kind")), **FIELDS}
 
 
-def allowed_chunks(tree: Mapping[str, Any]) -> ChunkIds:
-    rows = Chunk.objects.filter(condition(tree)).order_by("pk").values_list("pk", flat=True)
-    return np.fromiter(rows.iterator(), dtype=np.int64)
+def allowed_chunks(tree: Mapping[str, Any]) -> Allowed:
+    return Allowed(Chunk.objects.filter(condition(tree)))
 
 
 def count_values(tree: Mapping[str, Any]) -> int:

@@ -5,6 +5,7 @@ from unittest import mock
 import pytest
 from django.db import connection, transaction
 
+from retrieval.index.allowed import Allowed
 from retrieval.index.postings import PostingsIndex
 from retrieval.models import Chunk, Page, Posting, Segment
 from tests.factories import ChunkFactory, PageFactory
@@ -124,10 +125,8 @@ def test_a_small_index_weighs_its_words_like_a_large_one(add: Add, index: Postin
 
 
 def test_a_search_can_be_restricted(add: Add, index: PostingsIndex) -> None:
-    import numpy as np
-
     chunks = add("word one", "word two", "word three")
-    allowed = np.array([chunks[2].pk], dtype=np.int64)
+    allowed = Allowed(Chunk.objects.filter(pk=chunks[2].pk))
     (hit,) = index.search("word", language="", k=5, allowed=allowed)
     assert hit.chunk_id == chunks[2].pk
 
