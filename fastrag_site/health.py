@@ -38,13 +38,17 @@ async def alive(request: HttpRequest) -> HttpResponse:
 
 
 async def ready(request: HttpRequest) -> HttpResponse:
-    """200 where every part can do its work, 503 with words per part where one cannot."""
+    """200 where every part can do its work, 503 with words per part where one cannot.
+
+    What only makes search worse is told as well, but takes nobody out of service.
+    """
     names = list(CHECKS)
     problems = await asyncio.gather(*(_problem_of(name) for name in names))
     checks = {name: problem or "ok" for name, problem in zip(names, problems, strict=True)}
-    is_ready = not any(problems)
+    is_ready = all(checks[name] == "ok" for name in names if name not in DEGRADING)
+    status = "not ready" if not is_ready else "degraded" if any(problems) else "ok"
     return JsonResponse(
-        {"status": "ok" if is_ready else "not ready", "checks": checks},
+        {"status": status, "checks": checks},
         status=200 if is_ready else 503,
         headers={} if is_ready else {"Retry-After": "5"},
     )
@@ -96,6 +100,13 @@ def check_index() -> None:
         raise NotReady("the index is unreadable; run `manage.py migrate`") from error
 
 
+def check_vectors() -> None:
+    from retrieval.index.condition import vectors_problem
+
+    if problem := vectors_problem():
+        raise NotReady(problem)
+
+
 def check_chat_model() -> None:
     """Backends that can be out of reach offer `check()`, which raises with words of ours."""
     try:
@@ -111,11 +122,14 @@ SETTINGS = {
     "process": "SHUTDOWN_GRACE_SECONDS",
     "database": "DATABASE_URL",
     "index": "DATABASE_URL",
+    "vectors": "FASTRAG_EMBEDDER",
     "chat_model": "FASTRAG_CHAT_MODEL",
 }
 CHECKS: dict[str, Callable[[], None]] = {
     "process": check_process,
     "database": check_database,
     "index": check_index,
+    "vectors": check_vectors,
     "chat_model": check_chat_model,
 }
+DEGRADING = {"vectors"}  # search goes on by words

@@ -1,6 +1,6 @@
-"""Whether the default embedder's weights are there, and how to get them. Below: conf, weights.
+"""What search by meaning lacks, and how to get it: weights, vectors, their index.
 
-Above: retrieval.apps registers it.
+Below: conf, weights, index. Above: retrieval.apps registers them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.apps import AppConfig
-from django.core.checks import CheckMessage, Warning, register
+from django.core.checks import CheckMessage, Tags, Warning, register
+from django.db import DatabaseError
 
 from fastrag_site.conf import MINILM, conf
 from retrieval.embedding.weights import HOW_TO_GET, packaged_folder
@@ -34,5 +35,31 @@ def check_weights(app_configs: Sequence[AppConfig] | None = None, **_: Any) -> l
             "The embedder's weights are not installed; pages are searched by words alone.",
             hint=f"{HOW_TO_GET}, or FASTRAG_EMBEDDER=null to search by words on purpose.",
             id="retrieval.W001",
+        )
+    ]
+
+
+@register(Tags.database)
+def check_vectors(
+    app_configs: Sequence[AppConfig] | None = None,
+    databases: Sequence[str] | None = None,
+    **_: Any,
+) -> list[CheckMessage]:
+    """Run by `migrate`, and by `check --database default`."""
+    from retrieval.index.condition import vectors_problem
+
+    if not databases:
+        return []
+    try:
+        problem = vectors_problem()
+    except (DatabaseError, TypeError, ValueError):
+        return []  # not migrated yet, or not configured: others say so
+    if problem is None:
+        return []
+    return [
+        Warning(
+            f"Search by meaning does not work as it should: {problem}.",
+            hint="Meanwhile pages are searched by words, or by all vectors one by one.",
+            id="retrieval.W002",
         )
     ]

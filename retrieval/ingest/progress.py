@@ -20,6 +20,7 @@ LINE_SECONDS = 5.0  # between two plain lines of one phase
 class Phase(StrEnum):
     PAGES = "pages"
     VECTORS = "vectors"
+    INDEX = "index"  # of vectors, from those that are stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

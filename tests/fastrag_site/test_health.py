@@ -46,7 +46,7 @@ def test_alive_touches_no_database(
 def test_ready_says_ok_for_every_part(client: Client) -> None:
     response = client.get("/readyz")
     assert response.status_code == 200
-    parts = ("process", "database", "index", "chat_model")
+    parts = ("process", "database", "index", "vectors", "chat_model")
     assert response.json() == {"status": "ok", "checks": dict.fromkeys(parts, "ok")}
 
 
