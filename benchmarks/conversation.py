@@ -112,6 +112,7 @@ async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
 
     from chats.answering import begin
     from chats.events import MessageEnd, MessageStart, Sources
+    from chats.handover import one_by_one
     from fastrag_site.owners import Owner
     from retrieval.services import retrieve
 
@@ -123,13 +124,13 @@ async def ask(turn: dict[str, Any], chat_id: UUID | None) -> Outcome:
 
     urls: list[str] = []
     ended = ""
-    events = await sync_to_async(begin)(
+    begun = await sync_to_async(begin)(
         owner=Owner(session_key="benchmark"),
         question=turn["question"],
         chat_id=chat_id,
         retrieve=noting,
     )
-    async with contextlib.aclosing(events):
+    async with contextlib.aclosing(one_by_one(begun)) as events:
         async for event in events:
             if isinstance(event, MessageStart):
                 chat_id = event.chat_id

@@ -188,12 +188,13 @@ async def answered(question: str) -> tuple[list[str], str]:
 
     from chats.answering import begin
     from chats.events import Delta, Sources
+    from chats.handover import one_by_one
     from fastrag_site.owners import Owner
 
     sources: list[str] = []
     text = ""
-    events = await sync_to_async(begin)(owner=Owner(session_key="benchmark"), question=question)
-    async with contextlib.aclosing(events):
+    begun = await sync_to_async(begin)(owner=Owner(session_key="benchmark"), question=question)
+    async with contextlib.aclosing(one_by_one(begun)) as events:
         async for event in events:
             if isinstance(event, Sources):
                 sources = [source.url for source in event.sources]

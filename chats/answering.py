@@ -1,6 +1,7 @@
 """From an accepted question to its stored answer, as events on the way.
 
-MessageStart → Sources → Delta* → MessageEnd, and exactly one settled outcome whatever happens.
+MessageStart → Sources → Delta* → MessageEnd, in batches of those that are ready together, and
+exactly one settled outcome whatever happens.
 Below: services (in threads), retrieval, the chat model. Above: views, the ask command.
 """
 
@@ -13,8 +14,9 @@ from uuid import UUID
 
 from chats import services
 from chats.capacity import take_slot
-from chats.events import Event, MessageEnd, MessageStart
+from chats.events import Batches, Event, MessageEnd, MessageStart
 from chats.generation.base import ChatModel
+from chats.handover import one_by_one
 from chats.idempotency import Idempotency, Repeated, refuse_repeated
 from chats.replaying import replay
 from chats.services import Exchange
@@ -32,7 +34,7 @@ def begin(
     chat_id: UUID | None = None,
     request: Idempotency | None = None,
     retrieve: Retrieve = retrieve_from_index,
-) -> AsyncGenerator[Event, None]:
+) -> Batches:
     """Accept a question, or raise the RequestRefused that says why not.
 
     The generator must be started, and then run to its end or closed: that settles the answer.
@@ -48,7 +50,7 @@ def begin_again(
     message_id: UUID,
     request: Idempotency | None = None,
     retrieve: Retrieve = retrieve_from_index,
-) -> AsyncGenerator[Event, None]:
+) -> Batches:
     """The same for the question of an answer that is to be written again."""
     accept = partial(services.generation_reopen, chat_id=chat_id, message_id=message_id)
     return _begin(accept, owner, request, retrieve)
@@ -59,7 +61,7 @@ def _begin(
     owner: Owner,
     request: Idempotency | None,
     retrieve: Retrieve,
-) -> AsyncGenerator[Event, None]:
+) -> Batches:
     shutdown.refuse_if_draining()
     try:
         if request is not None:  # a repeated request needs no slot
@@ -74,26 +76,33 @@ def _begin(
             raise
     except Repeated as repeated:
         return replay(owner=owner, message_id=repeated.message_id)
-    return answer(Writing(exchange, model=model, retrieve=retrieve, slot=slot))
+    return batches(Writing(exchange, model=model, retrieve=retrieve, slot=slot))
 
 
-async def answer(writing: Writing) -> AsyncGenerator[Event, None]:
+def answer(writing: Writing) -> AsyncGenerator[Event, None]:
+    """The events of one answer, one by one."""
+    return one_by_one(batches(writing))
+
+
+async def batches(writing: Writing) -> Batches:
     """The events of one answer. Closing it early settles what was said as interrupted."""
     exchange = writing.exchange
     try:
-        yield MessageStart(
+        start = MessageStart(
             chat_id=exchange.chat_id,
             user_message_id=exchange.user_message_id,
             message_id=exchange.message_id,
         )
-        async with aclosing(writing.events()) as events:
-            async for event in events:
-                yield event
+        yield (start,)
+        async with aclosing(writing.batches()) as written:
+            async for batch in written:
+                yield batch
         outcome = await writing.finish()
-        yield MessageEnd(
+        end = MessageEnd(
             message_id=exchange.message_id,
             finish_reason=outcome.finish_reason,
             error=outcome.failure,
         )
+        yield (end,)
     finally:
         await writing.finish()

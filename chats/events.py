@@ -6,7 +6,7 @@ frame's data exactly as API.md draws it; event_schemas.py describes the same for
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -122,3 +122,4 @@ class MessageEnd:
 
 
 Event = MessageStart | Sources | Delta | MessageEnd
+Batches = AsyncGenerator[Sequence[Event], None]  # of events that are ready together

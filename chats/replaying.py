@@ -5,11 +5,12 @@ Below: selectors, models. Above: answering, for a request that comes again.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable, Sequence
 from uuid import UUID
 
 from chats import selectors
 from chats.events import (
+    Batches,
     Delta,
     Event,
     Failure,
@@ -23,10 +24,10 @@ from chats.models import Message
 from fastrag_site.owners import Owner
 
 
-def replay(*, owner: Owner, message_id: UUID) -> AsyncGenerator[Event, None]:
+def replay(*, owner: Owner, message_id: UUID) -> Batches:
     """Reads before the stream starts. Raises ChatNotFound when the chat has been deleted."""
     question, answer = selectors.exchange_get(owner=owner, message_id=message_id)
-    return _one_by_one(list(events_of(question, answer)))
+    return _at_once(tuple(events_of(question, answer)))
 
 
 def events_of(question: Message, answer: Message) -> Iterable[Event]:
@@ -42,6 +43,5 @@ def events_of(question: Message, answer: Message) -> Iterable[Event]:
     yield MessageEnd(message_id=answer.id, finish_reason=reason, error=failure)
 
 
-async def _one_by_one(events: list[Event]) -> AsyncGenerator[Event, None]:
-    for event in events:
-        yield event
+async def _at_once(events: Sequence[Event]) -> Batches:
+    yield events

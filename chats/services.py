@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -237,13 +238,14 @@ def _journal(
         raise ChatBusy from error
     if request is not None:
         idempotency.remember(owner, request, row.message_id)
+    turns = partial(selectors.turns_of, chat_id=row.chat_id, limit=prompts.HISTORY_TURNS)
     return Exchange(
         chat_id=row.chat_id,
         user_message_id=row.user_message_id,
         message_id=row.message_id,
         question=row.question,
         opens_chat=row.opens_chat,
-        history=selectors.turns_of(chat_id=row.chat_id, limit=prompts.HISTORY_TURNS, before=before),
+        history=() if row.opens_chat else turns(before=before),
     )
 
 

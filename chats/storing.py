@@ -45,7 +45,7 @@ def store(row: Generation, outcome: Outcome) -> None:
 
 
 def _store_new(row: Generation, chat: Chat, outcome: Outcome, now: datetime) -> None:
-    last = chat.messages.aggregate(last=Max("position"))["last"]
+    last = None if row.opens_chat else chat.messages.aggregate(last=Max("position"))["last"]
     position = 0 if last is None else last + 1
     question = Message(
         id=row.user_message_id,

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from rest_framework.request import Request
 from rest_framework.serializers import Serializer
 
-from chats.events import Event
+from chats.events import Batches, Delta
 from chats.idempotency import HEADER, MAX_CHARS, Idempotency, fingerprint_of
 from fastrag_site import sse
 from fastrag_site.errors import ValidationFailed
@@ -36,14 +37,29 @@ def idempotency_of(request: Request, *asked: object) -> Idempotency | None:
     return Idempotency(key=key, fingerprint=fingerprint_of(*asked))
 
 
-def stream_of(events: AsyncGenerator[Event, None]) -> EventStreamResponse:
-    return EventStreamResponse(_frames(events))
+def stream_of(batches: Batches) -> EventStreamResponse:
+    return EventStreamResponse(_frames(batches))
 
 
-async def _frames(events: AsyncGenerator[Event, None]) -> AsyncGenerator[bytes, None]:
-    async with aclosing(events):
-        async for event in events:
-            yield sse.encode(event.to_dict(), event=event.name)
+async def _frames(batches: Batches) -> AsyncGenerator[bytes, None]:
+    """The frames of events that are ready together are sent together."""
+    async with aclosing(batches):
+        deltas: sse.Template | None = None
+        async for batch in batches:
+            parts = []
+            for event in batch:
+                if type(event) is Delta:  # nearly all are
+                    deltas = deltas or _template(event)
+                    parts.append(deltas.encode(event.text))
+                else:
+                    parts.append(sse.encode(event.to_dict(), event=event.name))
+            yield b"".join(parts)
+
+
+def _template(delta: Delta) -> sse.Template:
+    """All deltas of an answer differ in their text alone."""
+    alike = replace(delta, text=sse.Template.MARK)
+    return sse.Template(alike.to_dict(), event=alike.name)
 
 
 def parsed(kind: type[Serializer[Any]], data: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext_noop as _
 
 from chats import budget, rewriting, services, stops, titling
-from chats.bounds import LETTING_GO_SECONDS, bound, closing
+from chats.bounds import LETTING_GO_SECONDS, Patience, bound, closing
 from chats.capacity import Slot
 from chats.events import Delta, Failure, FinishReason, Sources
 from chats.generation.base import ChatModel, Finished, Prompt, StopReason, Usage
@@ -40,6 +40,8 @@ from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_
 from retrieval.types import Query, Retrieved, Stage
 
 Retrieve = Callable[[Query], Generator[Stage, None, Retrieved]]
+
+DELTA_BYTES = 100  # of a frame, without its text
 
 logger = logging.getLogger(__name__)
 
@@ -68,12 +70,12 @@ class Writing:
         self._heart: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[Outcome] | None = None
 
-    def events(self) -> AsyncGenerator[Sources | Delta, None]:
+    def batches(self) -> AsyncGenerator[list[Sources | Delta], None]:
         """Start to write; what comes of it until the work has ended."""
         self._work = asyncio.create_task(self._write())
         self._work.add_done_callback(self._after_work)
         self._heart = asyncio.create_task(self._beat())
-        return self._handover.items()
+        return self._handover.batches()
 
     async def finish(self) -> Outcome:
         """Stop what still runs and settle, once. Not to be stopped by a cancellation."""
@@ -134,12 +136,13 @@ class Writing:
 
     async def _speak(self, prompt: Prompt) -> Finished:
         """Pass the model's tokens on until it has finished."""
+        message_id, put = self.exchange.message_id, self._handover.put
         late = _("The model did not begin to answer in time.")
-        seconds = conf().first_token_seconds
+        silent = _("The model fell silent.")
         stream = self._model.stream(prompt)
-        async with closing(stream):
+        async with closing(stream), Patience(conf().first_token_seconds, late) as patience:
             while True:
-                async with bound(seconds, late):
+                with patience:
                     piece = await anext(stream, None)
                 if piece is None:
                     raise ModelError
@@ -148,15 +151,12 @@ class Writing:
                         raise ModelError
                     return piece
                 if text := _storable(piece.text):
-                    await self._say(text)
-                    late = _("The model fell silent.")
-                    seconds = conf().token_silence_seconds
-
-    async def _say(self, text: str) -> None:
-        if self._first_token_ms is None:
-            self._first_token_ms = self._elapsed_ms()
-        self._said.append(text)
-        await self._handover.put(Delta(message_id=self.exchange.message_id, text=text))
+                    if not self._said:
+                        self._first_token_ms = self._elapsed_ms()
+                        patience.become(conf().token_silence_seconds, silent)
+                    self._said.append(text)
+                    delta = Delta(message_id=message_id, text=text)
+                    await put(delta, weight=DELTA_BYTES + len(text))
 
     # Beside the work
 
@@ -256,4 +256,6 @@ def _failed(error: Exception) -> GenerationFailed:
 
 def _storable(text: str) -> str:
     """Without what no database takes: NUL, and halves of surrogate pairs."""
+    if text.isascii() and "\0" not in text:
+        return text
     return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from json.encoder import encode_basestring
 from typing import Any
 
 KEEP_ALIVE = b": keep-alive\n\n"
@@ -28,13 +29,30 @@ def encode(data: Mapping[str, Any], event: str | None = None) -> bytes:
             raise ValueError(f"not an event name: {event!r}")
         head = f"event: {event}\n"
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return _to_utf8(f"{head}data: {text.translate(_ESCAPES)}\n\n")
+    return _to_utf8(f"{head}data: {_escaped(text)}\n\n")
+
+
+class Template:
+    """Frames that differ in one string alone: what `encode` gives, at a fraction of its price."""
+
+    MARK = "\x00mark\x00"  # stands for the string
+
+    def __init__(self, data: Mapping[str, Any], event: str | None = None) -> None:
+        frame = encode(data, event).decode()
+        self._before, self._after = frame.split(encode_basestring(self.MARK))
+
+    def encode(self, text: str) -> bytes:
+        return _to_utf8(f"{self._before}{_escaped(encode_basestring(text))}{self._after}")
 
 
 def comment(text: str) -> bytes:
     """A comment: parsers skip it, proxies see traffic."""
     lines = _LINE_END.split(text)
     return _to_utf8("".join(f": {line}\n" for line in lines) + "\n")
+
+
+def _escaped(text: str) -> str:
+    return text if text.isascii() else text.translate(_ESCAPES)
 
 
 def _to_utf8(text: str) -> bytes:

@@ -45,7 +45,8 @@ class ExtractiveModel:
                 break
             yield Token(text=token)
             said += 1
-            await asyncio.sleep(self.delay)
+            if self.delay:
+                await asyncio.sleep(self.delay)
         read = sum(len(passage.text.split()) for passage in prompt.passages)
         yield Finished(reason=reason, usage=Usage(prompt_tokens=read, completion_tokens=said))
 

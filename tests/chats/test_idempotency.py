@@ -13,6 +13,7 @@ from django.utils import timezone
 from chats import answering, services
 from chats.capacity import slots_taken, take_slot
 from chats.events import Delta, Event, Failure, FinishReason, MessageEnd, MessageStart
+from chats.handover import one_by_one
 from chats.idempotency import Idempotency, Repeated, fingerprint_of
 from chats.models import Chat, Generation, IdempotentRequest, Message
 from chats.storing import Outcome
@@ -61,7 +62,7 @@ async def begun(asked: Idempotency) -> list[Event]:
         request=asked,
         retrieve=retriever(found(hit(1), hit(2))),
     )
-    return [event async for event in events]
+    return [event async for event in one_by_one(events)]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from chats import answering
 from chats.events import Delta, Event, Sources
+from chats.handover import one_by_one
 from chats.models import Message
 from fastrag_site.owners import Owner
 from fastrag_site.threads import in_thread
@@ -25,7 +26,7 @@ def pages(tmp_path: Path) -> None:
 
 async def ask(question: str, **where: object) -> tuple[list[Event], Sources, str]:
     begun = await in_thread(answering.begin, owner=ANN, question=question, **where)
-    events = [event async for event in begun]
+    events = [event async for event in one_by_one(begun)]
     sources = next(event for event in events if isinstance(event, Sources))
     return events, sources, "".join(event.text for event in events if isinstance(event, Delta))
 

@@ -42,6 +42,15 @@ def test_any_text_survives_any_split_of_the_bytes(text: str, size: int) -> None:
     assert [item.data for item in events if isinstance(item, Event)] == [{"text": text}, {"n": 1}]
 
 
+@given(text=st.text())
+def test_a_template_gives_what_encoding_gives(text: str) -> None:
+    def data(text: str) -> dict[str, Any]:
+        return {"message_id": "m", "delta": {"type": "text", "text": text}}
+
+    template = sse.Template(data(sse.Template.MARK), "delta")
+    assert template.encode(text) == sse.encode(data(text), "delta")
+
+
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_a_number_that_json_does_not_have_is_refused(number: float) -> None:
     with pytest.raises(ValueError, match="JSON compliant"):

@@ -13,6 +13,7 @@ from django.core.management.base import CommandError
 
 from chats import answering, selectors
 from chats.events import Delta, Event, FinishReason, MessageEnd, MessageStart, Source, Sources
+from chats.handover import one_by_one
 from chats.models import Chat
 from fastrag_site.commands import SiteCommand
 from fastrag_site.errors import ChatNotFound, RequestRefused
@@ -44,9 +45,9 @@ class Command(SiteCommand):
             raise CommandError("The answer failed.")
 
     async def answer(self, owner: Owner, question: str, chat_id: UUID | None) -> MessageEnd | None:
-        events = await in_thread(answering.begin, owner=owner, question=question, chat_id=chat_id)
+        begun = await in_thread(answering.begin, owner=owner, question=question, chat_id=chat_id)
         last = None
-        async with aclosing(events):
+        async with aclosing(one_by_one(begun)) as events:
             async for event in events:
                 self.show(event)
                 last = event
