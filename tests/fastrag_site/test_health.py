@@ -13,6 +13,7 @@ from django.test import AsyncClient, Client, override_settings
 from fastrag_site import health, metrics, shutdown
 from fastrag_site.errors import FastragError
 from fastrag_site.streaming import EventStreamResponse
+from retrieval.models import IndexState
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -66,6 +67,17 @@ def test_a_chat_model_that_is_out_names_the_setting(
     assert response["Retry-After"] == "5"
     assert words in response.json()["checks"]["chat_model"]
     assert response.json()["checks"]["database"] == "ok"
+
+
+@override_settings(FASTRAG=REACHABLE)
+def test_vectors_that_do_not_serve_are_told_but_take_nobody_out_of_service(
+    client: Client,
+) -> None:
+    IndexState.objects.update_or_create(pk=1, defaults={"embedder": "another", "dimension": 3})
+    response = client.get("/readyz")
+    assert response.status_code == 200
+    assert response.json()["status"] == "degraded"
+    assert "run `manage.py reindex`" in response.json()["checks"]["vectors"]
 
 
 @override_settings(FASTRAG=REACHABLE)
