@@ -31,10 +31,12 @@ class Corpus:
     relevant: dict[str, dict[str, int]]
 
 
-def prepare(scratch: Path) -> None:
+def prepare(scratch: Path, *, database: str | None = None) -> None:
     """Django on a scratch database. Run before anything of the product is imported."""
     os.environ["FASTRAG_VAR_DIR"] = str(scratch)
     os.environ.pop("DATABASE_URL", None)
+    if database is not None:
+        os.environ["DATABASE_URL"] = database
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "fastrag_site.settings")
     import django
     from django.core.management import call_command

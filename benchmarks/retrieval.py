@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/retrieval.py FOLDER [--keep DIR]     BEIR layout
     .venv/bin/python benchmarks/retrieval.py xquad.en.json           SQuAD layout
+    .venv/bin/python benchmarks/retrieval.py FOLDER --postgres       on PostgreSQL with pgvector
 
 Everything is the product's own: chunks, store, index, the pipeline with its defaults. A document
 counts by its best chunk.
@@ -30,6 +31,7 @@ from benchmarks.corpora import (  # noqa: E402
     read_beir,
     read_xquad,
 )
+from tests.postgres import postgres_server  # noqa: E402
 
 DEPTH = 100
 
@@ -53,7 +55,11 @@ def main() -> None:
     options = arguments()
     with ExitStack() as stack:
         scratch = options.keep or stack.enter_context(tempfile.TemporaryDirectory())
-        prepare(Path(scratch))
+        database = None
+        if options.postgres:
+            server = postgres_server(Path(scratch) / "postgres", keep=True)
+            database = stack.enter_context(server)
+        prepare(Path(scratch), database=database)
         corpus = read(options.source, options.language)
         started = time.perf_counter()
         index(corpus, vectors=not options.no_vectors)
@@ -69,6 +75,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("source", type=Path, metavar="FOLDER|FILE")
     parser.add_argument("--language", default="en", help="of a BEIR collection")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="where the database stays")
+    parser.add_argument("--postgres", action="store_true", help="start one; default: SQLite")
     parser.add_argument("--no-vectors", action="store_true", help="lexical search alone")
     return parser.parse_args()
 
