@@ -38,7 +38,7 @@ async ({ passages, cited, patience }) => {
     let ink = "";
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const text = inkOf(node.data);
-      if (!text || node.parentElement.closest("select, textarea, script, style") || !isShown(node)) continue;
+      if (!text || node.parentElement.closest("select, textarea, script, style, rt, rp") || !isShown(node)) continue;
       nodes.push({ node, at: ink.length });
       ink += text;
     }
@@ -145,8 +145,10 @@ async ({ passages, cited, patience }) => {
   await rest();
   const rects = ranges.map((range) => (range ? [...range.getClientRects()].map(({ x, y, width, height }) => [x, y, width, height]) : []));
   const scrolled = scrollY;
-  document.querySelectorAll("details").forEach((details) => (details.open = true));
+  const closed = [...document.querySelectorAll("details:not([open])")];
+  closed.forEach((details) => (details.open = true));
   const page = readPage();
+  closed.forEach((details) => (details.open = false));
   const places = placesOfPassages(page);
   const at = (ink, isEnd) => {
     const { node, at } = page.nodes.findLast(({ at }) => (isEnd ? at < ink : at <= ink));

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from retrieval.ingest.base import Block
 from retrieval.ingest.haystack import Haystack, Run
+from retrieval.ingest.words import count_ink
 from retrieval.types import Fragment
 
 WHOLE_CHARS = 80  # a passage up to this long is a single term
@@ -55,7 +56,7 @@ class Locator:
         """None where no start within the first half of the passage is the first on the page."""
         if section != self._section:
             self._section, self._section_at = section, None
-        passed, half = 0, sum(len(block.text) for block in blocks) / 2
+        passed, half = 0, sum(count_ink(block.text) for block in blocks) / 2
         for index, block in enumerate(blocks):
             for place, run in enumerate(self._haystack.runs(block)):
                 if self._section_at is None:
@@ -65,7 +66,7 @@ class Locator:
                 last = self._start(run)
                 if last is not None:
                     return self._from(run, last, self._backwards(blocks[index:], place))
-                passed += run.to(-1) - run.at(0)
+                passed += run.ink
         return None
 
     def _backwards(self, blocks: Sequence[Block], first: int) -> Iterator[Run]:

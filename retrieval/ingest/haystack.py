@@ -33,6 +33,12 @@ class Run:
     def to(self, index: int) -> int:
         return self.base + self.units[index].to
 
+    @property
+    def ink(self) -> int:
+        """Characters that are no white space, from its beginning to its end."""
+        last = self.units[-1]
+        return last.ink + count_ink(self.text[last.start : last.end]) - self.units[0].ink
+
     def term(self, first: int, last: int) -> str:
         """The page's own characters, in one line."""
         return " ".join(self.text[self.units[first].start : self.units[last].end].split())
@@ -63,8 +69,11 @@ class Haystack:
         units = self._units.get(index)
         if units is None:
             units = self._units[index] = read_units(text)
+        end = block.ink + count_ink(block.text)
         first = bisect_left(units, block.ink, key=_ink)
-        after = bisect_left(units, block.ink + count_ink(block.text), key=_ink)
+        after = bisect_left(units, end, key=_ink)
+        if after > first and units[after - 1].ink + _size(text, units[after - 1]) > end:
+            after -= 1  # it goes on in the next piece of a long block
         return [Run(text, base, part) for part in _unbroken(units[first:after])]
 
     def first(self, at: int, to: int, since: int) -> int:
@@ -95,3 +104,7 @@ def _unbroken(units: list[Unit]) -> Iterator[list[Unit]]:
 
 def _ink(unit: Unit) -> int:
     return unit.ink
+
+
+def _size(text: str, unit: Unit) -> int:
+    return count_ink(text[unit.start : unit.end])

@@ -23,8 +23,12 @@ from tests.upstream import Upstream, upstream
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-# Nothing is asked of any other host.
-ARGUMENTS = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+# Nothing is asked of any other host; the last one lets pages tell what they highlight.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--enable-blink-features=TextFragmentAPI",
+]
 HOSTILE_PAGE = """<!doctype html><html lang="en"><head>
 <title>&lt;img src=x onerror=alert(1)&gt; \u202eetar egnahcxe</title>
 <meta property="og:site_name" content="&quot;&gt;&lt;script&gt;alert(2)&lt;/script&gt;">

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from retrieval.ingest.html.tags import BLOCKS, named
+from retrieval.ingest.html.tags import BLOCKS, SEAM, named
 
 Attributes = Mapping[str, str | None]
 
@@ -33,10 +33,19 @@ _PERMALINKS = named(
 )
 # An edit link within a heading; shown, but to search for it with the heading helps nobody.
 _EDIT = "mw-editsection"
-_MARKED = f"[hidden], [style], dialog:not([open]), .{_EDIT}"
-_HIDING = re.compile(r"(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGNORECASE)
+_BORING = "boring"  # lines that examples of mdBook hide
+_MARKED = f"[hidden], [style], [inert], [popover], dialog:not([open]), .{_EDIT}, pre .{_BORING}"
+_HIDING = re.compile(
+    r"(?:^|[;\s])(?:display\s*:\s*none|(?:content-)?visibility\s*:\s*hidden)\b", re.IGNORECASE
+)
 # The commonest: others are walked over, to the same end.
-_STYLING = ["span", "code", "em", "strong", "b", "i", "tt", "font", "kbd", "var"]
+_STYLING = ["span", "code", "em", "strong", "b", "i", "tt", "font", "var"]
+# Themes make boxes of these, or hide them: no search crosses the edges of a box in a line.
+_BOXES = ", ".join(
+    f"{tag}[class*={name}]"
+    for tag in ("a", "span", "small", "strong")
+    for name in ("btn", "button", "badge", "label", "backrefs", "keycap")
+)
 _HEADINGS = named("h1 h2 h3 h4 h5 h6")
 _TEXT_TAGS = named("p ul ol dl table pre blockquote h1 h2 h3 h4 h5 h6")
 
@@ -60,6 +69,9 @@ def simplify(body: LexborNode) -> None:
         node.decompose()
     for span in body.css("span[id]"):
         _name_heading(span)
+    for box in body.css(_BOXES):
+        box.insert_before(SEAM)
+        box.insert_after(SEAM)
     body.unwrap_tags(_STYLING)
     body.merge_text_nodes()
 
@@ -121,9 +133,12 @@ def _name_heading(span: LexborNode) -> None:
 def _is_hidden(node: LexborNode, attributes: Attributes) -> bool:
     if "hidden" in attributes:
         return (attributes["hidden"] or "").lower() != "until-found"
-    if (node.tag == "dialog" and "open" not in attributes) or _EDIT in (
-        attributes.get("class") or ""
-    ):
+    if "inert" in attributes or "popover" in attributes:
+        return True
+    if node.tag == "dialog" and "open" not in attributes:
+        return True
+    classes = (attributes.get("class") or "").split()
+    if _EDIT in classes or _BORING in classes:
         return True
     return _HIDING.search(attributes.get("style") or "") is not None
 

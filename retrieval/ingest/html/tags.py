@@ -13,7 +13,7 @@ class Role(Enum):
     LINK = auto()
     BLOCK = auto()  # its text is apart from the text around it
     ATOM = auto()  # within a line, but a search does not cross it: a formula
-    RUBY = auto()  # the same, but the text reads on
+    RUBY = auto()  # the same, but the text reads on; themes draw keys as boxes
     SKIPPED = auto()  # not rendered as text
 
 
@@ -27,13 +27,13 @@ def _roles() -> dict[str | None, Role]:
             "address article aside blockquote button caption center dd details dialog dir div dl "
             "dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend "
             "li listing main menu nav ol optgroup p plaintext pre search section summary table "
-            "tbody td tfoot th thead tr ul xmp"
+            "tbody td text tfoot th thead tr ul xmp foreignObject"
         ),
         Role.LINK: "a",
         Role.ATOM: "math",
-        Role.RUBY: "ruby",
+        Role.RUBY: "kbd ruby",
         Role.SKIPPED: (
-            "-comment annotation annotation-xml area base col colgroup datalist head link map "
+            "-comment annotation annotation-xml area base col colgroup datalist desc head link map "
             "meta noembed noframes noscript param script source style template title track"
         ),
     }

@@ -1,4 +1,4 @@
-"""The DOM → the blocks of text that a browser renders, in order. Below: tags, whitespace.
+"""The DOM → the blocks of text that a browser renders, in order. Below: tags, fields, whitespace.
 
 A block is a run of text that nothing interrupts: what a search within the page can match. Every
 block is in `visible`; those of the page's content, without menus and the like, are `blocks` too.
@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborNode
 
 from retrieval.ingest.base import Block, BlockKind
 from retrieval.ingest.html.content import Attributes, is_outside, is_permalink
+from retrieval.ingest.html.fields import SHOWING, field_texts
 from retrieval.ingest.html.tags import GAP, KINDS, PARTS, ROLES, SEAM, SEPARATORS, TARGETS, Role
 from retrieval.ingest.html.whitespace import collapse, keep_lines
 from retrieval.ingest.words import has_ink
@@ -28,6 +29,8 @@ _TOOLS = re.compile(
     re.IGNORECASE,
 )
 _TOOL_CHARS = 60
+_SPACED_SEAM = re.compile(f"( {SEAM}+) ")  # the space is shown once
+_KEEPING_LINES = re.compile(r"white-space\s*:\s*(pre|break)", re.IGNORECASE)
 SECTION_CHARS = 300
 MAX_BLOCKS = 200_000  # of a page; the rest of a longer one is not read
 
@@ -95,6 +98,8 @@ class Walker:
                 self._read(node.text_content or "")
             elif tag in SEPARATORS:
                 self._separate(SEPARATORS[tag])
+                if tag in SHOWING:
+                    self.visible += _shown_in(node)
             elif (role := ROLES.get(tag, Role.INLINE)) is Role.SKIPPED:
                 pass
             else:
@@ -167,6 +172,8 @@ class Walker:
             self._defines = True
         elif tag == "dl":
             frame.term_anchor = None
+        if (style := attributes.get("style")) and _KEEPING_LINES.search(style):
+            frame.keeps_lines = True
         if name := attributes.get("id"):
             if tag in PARTS:
                 self._part, self._mark = name, None
@@ -193,9 +200,9 @@ class Walker:
             self._gaps.clear()
             return
         text = self._text()
-        is_linked = self._linked >= len(text)
-        self._run, self._gaps, self._linked, self._inked = [], [], 0, False
         shown = text.replace(SEAM, "").strip() if SEAM in text else text
+        is_linked = self._linked >= len(shown)
+        self._run, self._gaps, self._linked, self._inked = [], [], 0, False
         if not has_ink(shown):
             return
         if self._frame.level == 1 and self.title is None:
@@ -239,7 +246,19 @@ class Walker:
 
 
 def _collapse(text: str) -> str:
-    return collapse(text, wide_break=SEAM)
+    text = collapse(text, wide_break=SEAM)
+    return _SPACED_SEAM.sub(r"\1", text) if SEAM in text else text
+
+
+def _shown_in(node: LexborNode) -> list[str]:
+    """What a search finds in a drawing or a form's field; it is no part of the text around it."""
+    if node.tag != "svg":
+        return [text for text in map(collapse, field_texts(node)) if text]
+    if node.css_first("text, foreignObject") is None:
+        return []
+    drawing = Walker(root=0)
+    drawing.walk(node)
+    return drawing.visible
 
 
 def _is_tool(text: str) -> bool:

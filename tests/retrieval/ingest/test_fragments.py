@@ -217,6 +217,30 @@ def test_a_piece_of_a_long_block_has_terms_of_its_own() -> None:
         assert passage.fragment.end.endswith(last)
 
 
+def test_a_term_does_not_go_on_in_the_next_piece_of_a_long_block() -> None:
+    body = "項目を確認してください。+問題が発生した場合は、参照してください。"
+    document = page(f"<main><p>{'設定ファイルを編集します。' * 4}{body * 3}</p></main>")
+    for passage in passages(document):
+        for term in filter(None, (passage.fragment and passage.fragment.start,)):
+            assert passage.text.startswith(term)
+        if passage.fragment is not None and passage.fragment.end is not None:
+            assert passage.fragment.end in passage.text
+
+
+def test_a_start_in_the_second_half_of_a_passages_ink_is_none() -> None:
+    code = "<pre>a:\n        b:\n            c:\n                d</pre>"
+    found = fragments(f"<main><h2>A</h2>{code}<p>x</p><h2>B</h2>{code}<p>then</p></main>")
+    assert found[-1] is None
+
+
+def test_text_in_fields_and_drawings_counts_because_a_browser_searches_it() -> None:
+    found = fragment(
+        "<textarea>The files event is</textarea><svg><text>The files event is called</text></svg>"
+        "<main><p>The files event is called after all of the files were read.</p></main>"
+    )
+    assert found.start == "The files event is called after all of the files were read."
+
+
 def test_far_down_a_huge_page_there_are_no_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(haystack, "MAX_CHARS", 1_000)
     first, *_, last = fragments(f"<main><p>{words(90)}</p><p>{words(90, start=100)}</p></main>")

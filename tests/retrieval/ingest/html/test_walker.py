@@ -192,15 +192,69 @@ def test_boilerplate_is_visible_but_no_content(markup: str) -> None:
         "<template><p>x</p></template>",
         "<iframe>x</iframe>",
         "<select><option>x</select>",
-        "<textarea>x</textarea>",
+        "<input type=hidden value=x><input type=password value=x><input type=checkbox value=x>",
         "<div hidden>x<p hidden>y</p></div>",
         '<div style="color:red;DISPLAY : none">x</div>',
+        '<div style="content-visibility: hidden">x</div>',
+        "<div inert>x</div>",
+        "<div popover>x</div>",
         "<dialog><p>x</p></dialog>",
+        "<svg><title>x</title><desc>x</desc><path/></svg>",
         "<!-- x -->",
     ],
 )
 def test_what_is_not_rendered_is_not_visible(markup: str) -> None:
     assert page(f"<main>{markup}<p>shown</p></main>").visible == ("shown",)
+
+
+@pytest.mark.parametrize(
+    ("markup", "visible"),
+    [
+        ("<textarea>x y</textarea>", ["x y"]),
+        ("<textarea placeholder=x></textarea>", ["x"]),
+        ("<input value=x placeholder=y>", ["x"]),
+        ("<input type=search placeholder=x>", ["x"]),
+        ("<input type=submit value=x>", ["x"]),
+        ("<select size=3><option>x<option>y</select>", ["x", "y"]),
+        ("<select multiple><option>x<option>y</select>", ["x", "y"]),
+        ("<svg><g><text>x</text><text><tspan>y</tspan> z</text></g></svg>", ["x", "y z"]),
+        ("<svg><foreignObject><div>x</div><div>y</div></foreignObject></svg>", ["x", "y"]),
+    ],
+)
+def test_text_in_fields_and_drawings_is_visible_but_no_content(
+    markup: str, visible: list[str]
+) -> None:
+    document = page(f"<main><p>Before {markup} after</p></main>")
+    assert document.visible == (*visible, "Before  after")
+    assert texts(document) == ["Before  after"]
+
+
+def test_lines_that_an_example_hides_are_not_read() -> None:
+    document = page(
+        "<main><pre><code><span class=boring>fn main() {\n</span>let x = 1;\n"
+        "<span class=boring>}</span></code></pre></main>"
+    )
+    assert texts(document) == ["let x = 1;"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "text", "parts"),
+    [
+        ("Press <kbd>Ctrl</kbd>+<kbd>C</kbd> now", "Press Ctrl+C now", ["Press", "Ctrl", "+", "C"]),
+        ("<a class='btn b'>One</a> <a class='btn'>Two</a>", "One Two", ["One", "Two"]),
+        ("f <small class=doc-label><code>new</code></small> g", "f new g", ["f", "new", "g"]),
+        ("f <kbd> x </kbd> g", "f x g", ["f", "x", "g"]),
+        ("[1]<span class=backrefs>(<a href=#a>1</a>)</span>", "[1](1)", ["[1]", "(1)"]),
+    ],
+)
+def test_what_themes_make_a_box_reads_on_but_no_term_crosses_its_edge(
+    markup: str, text: str, parts: list[str]
+) -> None:
+    document = page(f"<main><p>{markup}</p></main>")
+    assert texts(document) == [text]
+    assert document.visible is not None
+    lines = [line.strip() for line in document.visible[0].split("\n")]
+    assert [line for line in lines if line][: len(parts)] == parts
 
 
 def test_what_a_search_can_reveal_is_visible() -> None:
