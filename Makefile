@@ -19,6 +19,7 @@ demo: setup
 
 test: setup
 	$(RUN)python -m pytest $(PYTEST_ARGS)
+	$(RUN)python -m pytest -p tests.on_postgres -o cache_dir=.pytest_cache/postgres $(PYTEST_ARGS)
 
 # Servers that others wrote, with a small real model: ten minutes to build, once.
 MODELS_VENV := var/models-venv
