@@ -1,4 +1,7 @@
-"""One HTML page → Document. Below: guard, head, content, walker. Above: ingest.parse, markdown."""
+"""One HTML page → Document. Below: guard, head, content, walker, contents.
+
+Above: ingest.parse, markdown.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from retrieval.ingest.base import Document
 from retrieval.ingest.html.content import content_root, simplify
+from retrieval.ingest.html.contents import without_contents
 from retrieval.ingest.html.guard import tame
 from retrieval.ingest.html.head import read_head
 from retrieval.ingest.html.walker import Walker
@@ -22,7 +26,7 @@ def parse_html(markup: str, *, url: str, robot: str) -> Document:
     simplify(body)
     walker = Walker(root=content_root(tree, body).mem_id)
     walker.walk(body)
-    blocks = tuple(walker.blocks)
+    blocks = tuple(without_contents(walker.blocks, walker.linked))
     return Document(
         title=head.title or walker.title,
         site_name=head.site_name,

@@ -65,6 +65,7 @@ class Walker:
     def __init__(self, *, root: int) -> None:
         self.visible: list[str] = []
         self.blocks: list[Block] = []
+        self.linked: set[int] = set()  # which blocks are links and nothing else
         self.title: str | None = None  # the first heading of level 1, in the content or not
         self._root = root
         self._frame = Frame(kind=BlockKind.PARAGRAPH, content=False)
@@ -209,6 +210,8 @@ class Walker:
             self.title = " ".join(shown.split())
         self.visible.append(text if shown is text else text.replace(SEAM, "\n").strip())
         if self._frame.content and not (is_linked and _is_tool(shown)):
+            if is_linked:
+                self.linked.add(len(self.blocks))
             self._add(shown)
             self._part, self._mark, self._defines = None, None, False
 
