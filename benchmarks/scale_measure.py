@@ -79,7 +79,7 @@ def _timed(name: str, calls: Sequence[Callable[[], object]]) -> dict[str, float]
 
 
 def _server_seconds() -> float:
-    """Of processor time that the server's processes for us took: another load does not add to it."""
+    """Of processor time that the server's processes for us took, whatever else is running."""
     from django.db import connection
 
     with connection.cursor() as cursor:
