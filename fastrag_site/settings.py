@@ -144,8 +144,8 @@ CACHES: dict[str, Any] = {
     "default": env.cache("CACHE_URL")
     if "CACHE_URL" in env
     else {
-        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-        "OPTIONS": {"MAX_ENTRIES": 100_000},
+        "BACKEND": "fastrag_site.machine_cache.MachineCache",
+        "LOCATION": str(VAR_DIR / "cache.sqlite3"),
     }
 }
 

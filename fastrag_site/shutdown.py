@@ -1,8 +1,8 @@
 """The process-wide "draining" signal: no new answers, and open streams are told to end.
 
 Below: conf, errors. Above: asgi installs it, streaming and chats listen to it. Servers run their
-own shutdown hooks only after every connection has closed, so a signal is what we have to go by:
-`install()` puts itself in front of the server's handlers.
+own shutdown hooks only after every connection has closed, so `install()` puts itself in front of
+the server's handlers of signals, and of uvicorn's own shutdown.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import asyncio
 import contextlib
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
+
+import uvicorn
 
 from fastrag_site.conf import conf
 from fastrag_site.errors import ServiceUnavailable
@@ -28,6 +31,7 @@ _lock = threading.RLock()  # re-entrant: a signal may interrupt its holder in th
 _begun = threading.Event()
 _listeners: dict[object, _Listener] = {}
 _replaced: dict[int, Any] = {}
+_wrapped: set[Callable[..., Any]] = set()
 
 
 def draining() -> bool:
@@ -76,6 +80,7 @@ def install() -> None:
     """
     if threading.current_thread() is not threading.main_thread():
         return
+    _watch_uvicorn()
     for number in _SIGNALS:
         current = signal.getsignal(number)
         if callable(current) and current is not _on_signal:
@@ -84,10 +89,29 @@ def install() -> None:
 
 
 def _on_signal(number: int, frame: FrameType | None) -> None:
+    _leave()
+    _replaced[number](number, frame)
+
+
+def _leave() -> None:
     if not draining():
         threading.Thread(target=_insist, daemon=True).start()
     begin()
-    _replaced[number](number, frame)
+
+
+def _watch_uvicorn() -> None:
+    """uvicorn also leaves without a signal: after so many requests, where that is set."""
+    leave = uvicorn.Server.shutdown
+    if leave in _wrapped:
+        return
+
+    async def told(server: uvicorn.Server, sockets: list[socket.socket] | None = None) -> None:
+        server.should_exit = True  # so that it understands when we insist
+        _leave()
+        await leave(server, sockets)
+
+    _wrapped.add(told)
+    uvicorn.Server.shutdown = told  # type: ignore[method-assign]
 
 
 def _insist() -> None:

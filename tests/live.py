@@ -44,6 +44,7 @@ _COMMANDS: dict[str, list[str]] = {
     "uvicorn": ["-m", "uvicorn", "fastrag_site.asgi:application", "--port", "0"],
     "runserver": ["manage.py", "runserver", "0"],
     "demo": ["manage.py", "demo"],
+    "configured": ["-m", "gunicorn"],  # by gunicorn.conf.py alone
     "gunicorn": [
         *("-m", "gunicorn", "-k", "uvicorn_worker.UvicornWorker", "-b", "127.0.0.1:0"),
         *("--no-control-socket", "fastrag_site.asgi:application"),

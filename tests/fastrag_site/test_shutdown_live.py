@@ -31,7 +31,7 @@ def test_on_sigterm_open_streams_end_by_themselves_and_the_server_exits(
     real_server: ServerFactory, command: str, args: tuple[str, ...], codes: set[int]
 ) -> None:
     server = real_server(command=command, args=args, **PROBE)
-    streams = [server.get("/endless?aware=1&interval=60") for _ in range(3)]
+    streams = [server.get("/endless?aware=1&interval=60", timeout=60) for _ in range(3)]
     assert all(stream.event() for stream in streams)
     server.process.terminate()
     assert [stream.event() for stream in streams] == [END] * 3
