@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.chats.corpus import BASE, index_pages_of
 from tests.chats.live_parts import env
 from tests.live import ROOT, Server, ServerFactory
@@ -16,10 +18,13 @@ def run_example(server: Server, *arguments: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=30)
 
 
-def test_it_asks_a_question_and_a_follow_up(real_server: ServerFactory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--async"]], ids=["plain", "on an event loop"])
+def test_it_asks_a_question_and_a_follow_up(
+    real_server: ServerFactory, tmp_path: Path, options: list[str]
+) -> None:
     server = real_server(env=env())
     index_pages_of(server, tmp_path)
-    done = run_example(server, "Who was Augustin Fresnel?", "And what did he invent?")
+    done = run_example(server, *options, "Who was Augustin Fresnel?", "And what did he invent?")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("(stop)") == 2
     assert done.stdout.count(f"[1] Lighthouses\n    {BASE}lighthouses.html#:~:text=") == 2
