@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
-from django.views.decorators.cache import never_cache
+from django.views.decorators.cache import cache_control, never_cache
 from django.views.decorators.http import conditional_page, require_safe
 from django.views.i18n import JavaScriptCatalog
 
@@ -33,6 +34,8 @@ LANGUAGE_SECONDS = 31_536_000  # that a chosen language is remembered
 
 # The words of the page's modules, in the language of the page.
 catalog = conditional_page(JavaScriptCatalog.as_view(packages=["chats"]))
+
+WORKER = Path(__file__).parent / "static" / "chats" / "worker.js"
 
 _View = Callable[..., HttpResponse]
 
@@ -82,6 +85,24 @@ def answer(request: HttpRequest, owner: Owner, chat_id: str, message_id: str) ->
     return render(request, "chats/answer.html", context)
 
 
+@_page_view
+def passages(
+    request: HttpRequest, owner: Owner, chat_id: str, message_id: str, number: int
+) -> HttpResponse:
+    """What a source of an answer says where it is cited, as far as the index still holds it."""
+    found, message = selectors.chat_id_from(chat_id), selectors.message_id_from(message_id)
+    cited = selectors.sources_of(owner=owner, chat_id=found, message_id=message)
+    texts = (presenting.passages_shown(source) for source in cited if number in source["positions"])
+    return JsonResponse({"passages": next(texts, [])})
+
+
+@require_safe
+@cache_control(no_cache=True)
+def worker(request: HttpRequest) -> FileResponse:
+    """At the root of the site, since a service worker sees only what lies beside it."""
+    return FileResponse(WORKER.open("rb"), content_type="text/javascript; charset=utf-8")
+
+
 def _thread_context(owner: Owner, chat_id: UUID) -> dict[str, Any]:
     """Raises ChatNotFound."""
     services.sweep(owner=owner)
@@ -99,8 +120,11 @@ def _thread_context(owner: Owner, chat_id: UUID) -> dict[str, Any]:
 def _page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     if asked_for(request):
         return _remember_language(request)
-    limits = {"longest": conf().message_max_chars, "longest_title": conf().title_max_chars}
-    return render(request, "chats/page.html", limits | context)
+    return render(request, "chats/page.html", limits() | context)
+
+
+def limits() -> dict[str, Any]:
+    return {"longest": conf().message_max_chars, "longest_title": conf().title_max_chars}
 
 
 def _remember_language(request: HttpRequest) -> HttpResponse:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from chats import selectors
@@ -19,7 +20,10 @@ from chats.events import Source
 from chats.models import Chat, Generation, Message
 from chats.rendering import answer_html, with_links
 from retrieval.ingest.fragments import directive
+from retrieval.selectors import passages_at
 from retrieval.types import Fragment
+
+SNIPPET_CHARS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +112,13 @@ def answer_shown(message: Message, earlier: Sequence[Message] = ()) -> AnswerSho
 
 def sources_shown(sources: Sequence[Mapping[str, Any]]) -> tuple[SourceShown, ...]:
     return tuple(_source_shown(Source.from_dict(source)) for source in sources)
+
+
+def passages_shown(source: Mapping[str, Any]) -> list[str]:
+    """The beginning of each passage that a source is cited for."""
+    cited = Source.from_dict(source)
+    texts = passages_at(cited.url, cited.fragments)
+    return [Truncator(text).chars(SNIPPET_CHARS) for text in texts]
 
 
 def _source_shown(source: Source) -> SourceShown:

@@ -5,6 +5,7 @@ Below: models. Above: views, services, the ask command.
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -89,6 +90,14 @@ def answer_get(*, owner: Owner, chat_id: UUID, message_id: UUID) -> Message:
     if answer is None:
         raise MessageNotFound
     return answer
+
+
+def sources_of(*, owner: Owner, chat_id: UUID, message_id: UUID) -> list[dict[str, Any]]:
+    """Of an answer, stored or being written. Raises ChatNotFound or MessageNotFound."""
+    running = running_in(owner=owner, chat_id=chat_id)
+    if running is not None and running.message_id == message_id:
+        return list(running.sources)
+    return list(answer_get(owner=owner, chat_id=chat_id, message_id=message_id).sources)
 
 
 def question_of(*, chat_id: UUID, message_id: UUID) -> Message:

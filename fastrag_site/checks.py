@@ -6,9 +6,10 @@ Below: conf. Above: `manage.py check`, and every command that runs the checks.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import Any, get_type_hints
+from typing import Any, get_origin, get_type_hints
 
 from django.apps import AppConfig
 from django.conf import settings
@@ -27,6 +28,8 @@ MAY_BE_ZERO = (
     "rewrite_seconds",
     "shutdown_grace_seconds",
 )
+# What may stand in a Content-Security-Policy unquoted.
+ORIGIN = re.compile(r"https?://(?:\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 
 
 @register()
@@ -75,6 +78,8 @@ def _fits(value: object, expected: Any) -> bool:
         return _is_number(value)
     if expected is int:
         return isinstance(value, int) and not isinstance(value, bool)
+    if get_origin(expected) is Sequence:
+        return isinstance(value, list | tuple)  # and not a text
     return not inspect.isclass(expected) or isinstance(value, expected)
 
 
@@ -83,6 +88,13 @@ def _is_number(value: object) -> bool:
 
 
 def _relations(current: Conf) -> Iterator[CheckMessage]:
+    for origin in current.widget_origins:
+        if not isinstance(origin, str) or not ORIGIN.fullmatch(origin):
+            yield Error(
+                f"FASTRAG['WIDGET_ORIGINS'] holds {origin!r}, which is no origin.",
+                hint='"https://www.example.org" or "https://*.example.org", without a path.',
+                id="fastrag.E011",
+            )
     if current.heartbeat_grace < 2 * current.heartbeat_seconds:
         yield Error(
             "FASTRAG['HEARTBEAT_GRACE'] is shorter than two heartbeats.",

@@ -7,7 +7,7 @@ works in tests. Use: `from fastrag_site.conf import conf` and `conf().keepalive_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any
@@ -43,6 +43,7 @@ class Conf:
     # Who may ask
     allow_anonymous: bool = True
     anonymous_days: int = 180  # that an anonymous session and its chats stay reachable
+    widget_origins: Sequence[str] = ()  # sites that may show the page in a frame: "https://a.org"
 
     # Streams (seconds)
     keepalive_seconds: float = 15.0  # longest silence on an open stream

@@ -1,6 +1,6 @@
 """Who a chat belongs to: a user, or while anonymous access is on, a browser session.
 
-Below: conf, errors. Above: views and services of chats, throttling.
+Below: conf, errors, visitors. Above: views and services of chats, throttling.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from rest_framework.request import Request
 
 from fastrag_site.conf import conf
 from fastrag_site.errors import NotAuthenticated
+from fastrag_site.visitors import visitor_of
 
 _SESSION_ITEM = "owner"
 
@@ -23,7 +24,7 @@ _SESSION_ITEM = "owner"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
     """Exactly one of the two is set. `session_key` is no credential: it names the session's owner,
-    and outlives the rotation of the session's own key.
+    and outlives the rotation of the session's own key. In a frame it names the visitor.
     """
 
     user_id: int | None = None
@@ -49,6 +50,8 @@ def owner_of(request: HttpRequest | Request) -> Owner:
         return Owner(user_id=request.user.pk)
     if not conf().allow_anonymous:
         raise NotAuthenticated()
+    if (visitor := visitor_of(request)) is not None:
+        return Owner(session_key=visitor)
     session = request.session
     if _SESSION_ITEM not in session:
         if request.method in SAFE_METHODS:

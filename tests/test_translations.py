@@ -15,7 +15,8 @@ from tests.translations import ROOT, catalogs, read, words_of
 CATALOGS = list(catalogs())
 TEMPLATES = [ROOT / "templates/error.html", *sorted(ROOT.glob("templates/chats/*.html"))]
 # What the stream reader says is for programs: words.js says it to people.
-SCRIPTS = sorted({*ROOT.glob("chats/static/chats/*.js")} - {ROOT / "chats/static/chats/stream.js"})
+READER = {path.stem for path in ROOT.glob("clients/typescript/src/*.ts")}
+SCRIPTS = [p for p in sorted(ROOT.glob("chats/static/chats/*.js")) if p.stem not in READER]
 NAMES = {"Fastrag Site", "· Fastrag Site", "Markdown", "JSON"}  # the same in every language
 PLACE = re.compile(r"%\(\w+\)s|<[^>]+>")
 MARKED = re.compile(r"{%-? *blocktranslate.*?endblocktranslate *-?%}|{%.*?%}|{{.*?}}", re.DOTALL)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.browser.other_sites import OtherSite, other_site
 from tests.browser.visits import Visit
 from tests.browser.wire import Wire, wire_to
 from tests.chats.live_parts import env
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Nothing is asked of any other host; the last one lets pages tell what they highlight.
 ARGUMENTS = [
     "--no-sandbox",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--enable-blink-features=TextFragmentAPI",
 ]
 HOSTILE_PAGE = """<!doctype html><html lang="en"><head>
@@ -67,14 +68,23 @@ def model() -> Iterator[Upstream]:
 
 
 @pytest.fixture(scope="package")
+def other() -> Iterator[OtherSite]:
+    """A site that may show the widget."""
+    with other_site() as made:
+        yield made
+
+
+@pytest.fixture(scope="package")
 def site(
     browser: Browser,
     model: Upstream,
+    other: OtherSite,
     migrated_var_dir: Path,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Server]:
     """With the project's documentation, which it serves itself, and a page that means harm."""
-    variables = env(**SETTINGS, chat_base_url=model.base_url)
+    origins = [other.origin("localhost"), other.origin("127.0.0.1")]
+    variables = env(**SETTINGS, chat_base_url=model.base_url, widget_origins=origins)
     hostile = tmp_path_factory.mktemp("hostile")
     (hostile / "zebras.html").write_text(HOSTILE_PAGE)
     with serve(copied(migrated_var_dir, tmp_path_factory), env=variables) as server:

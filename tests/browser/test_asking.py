@@ -102,6 +102,8 @@ def test_a_chip_shows_the_passage_on_hover_and_focus(visit: Visits, how: str) ->
     one.asked()
     getattr(one.content.locator("a.chip"), how)()
     expect(one.page.get_by_role("tooltip")).to_contain_text("Indexing")
+    # More than the ends, which the link holds.
+    expect(one.page.get_by_role("tooltip")).to_contain_text("Every source is remembered as a site")
     one.page.keyboard.press("Escape")
     expect(one.page.get_by_role("tooltip")).to_be_hidden()
 

@@ -49,7 +49,7 @@ def test_a_question_asked_offline_is_kept_and_asked_later(visit: Visits) -> None
 
 
 def test_a_question_whose_acceptance_was_lost_is_answered_once(visit: Visits) -> None:
-    one = visit().open()
+    one = visit(service_workers="block").open()  # routes do not see what a service worker asks
     one.says("Once.")
     api = "**/api/chats"
 
@@ -116,10 +116,10 @@ def test_a_chat_that_is_busy_in_another_tab_shows_that_answer_and_keeps_the_ques
     expect(other.locator(".content").last).to_have_text("Slow Done.")
 
 
-def test_a_reload_in_mid_answer_shows_what_was_said_and_that_it_was_interrupted(
+def test_without_service_workers_a_reload_in_mid_answer_shows_what_was_said_and_offers_more(
     visit: Visits,
 ) -> None:
-    one = visit().open()
+    one = visit(service_workers="block").open()
     with one.says_and_waits("Half an", " answer"):
         one.ask()
         expect(one.content).to_have_text("Half an answer")
@@ -127,6 +127,9 @@ def test_a_reload_in_mid_answer_shows_what_was_said_and_that_it_was_interrupted(
         expect(one.answer).to_contain_text("The answer was interrupted.")
         expect(one.content).to_have_text("Half an answer")
         expect(one.page.locator("[data-question]")).to_have_text("How do I index a site?")
+    one.says("A whole answer.")
+    one.button("Try again").click()
+    expect(one.content).to_have_text("A whole answer.")
 
 
 def test_a_second_tab_follows_an_answer_and_can_stop_it(visit: Visits) -> None:

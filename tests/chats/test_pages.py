@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from chats.ids import uuid7
 from chats.models import Chat, Generation, Message
+from tests.factories import ChunkFactory, PageFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -92,6 +93,23 @@ def test_an_answer_is_rendered_for_the_owner_of_its_chat_alone(reader: Client, u
     path = f"/chats/{chat.id}/answers/{answer.id}"
     assert "Yes." in reader.get(path).text
     assert Client().get(path).status_code == 404
+
+
+def test_a_passage_is_shown_to_those_who_see_its_answer_alone(reader: Client, user: User) -> None:
+    page = PageFactory.create()
+    text = "Zebras graze. " * 100
+    ChunkFactory.create(page=page, text=text, fragment_start="Zebras", fragment_end="graze.")
+    fragments = [{"start": "Zebras", "end": "graze."}]
+    source = {"url": page.url, "title": "Z", "site_name": None, "favicon_url": None}
+    chat = stored(user)
+    answer = chat.messages.get(position=1)
+    answer.sources = [{**source, "positions": [1], "fragments": fragments}]
+    answer.save()
+    path = f"/chats/{chat.id}/answers/{answer.id}/passages/"
+    (passage,) = reader.get(f"{path}1").json()["passages"]
+    assert text.startswith(passage.rstrip("…")) and 300 < len(passage) <= 400
+    assert reader.get(f"{path}2").json() == {"passages": []}
+    assert Client().get(f"{path}1").status_code == 404
 
 
 def test_an_answer_that_is_being_written_in_a_new_chat_shows_how_far_it_is(

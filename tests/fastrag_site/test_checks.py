@@ -23,6 +23,11 @@ def test_sound_settings_have_no_problems() -> None:
     assert problems() == []
 
 
+@pytest.mark.parametrize("origin", ["https://*.example.org", "http://localhost:8080"])
+def test_sites_and_all_below_them_may_show_the_widget(origin: str) -> None:
+    assert problems(WIDGET_ORIGINS=[origin]) == []
+
+
 def test_the_shipped_defaults_have_no_problems() -> None:
     assert run_checks() == []
 
@@ -41,6 +46,10 @@ def test_the_shipped_defaults_have_no_problems() -> None:
         ({"HEARTBEAT_GRACE": 6.0}, "fastrag.E004", "HEARTBEAT_GRACE"),
         ({"KEEPALIVE_SECONDS": 90.0}, "fastrag.W005", "KEEPALIVE_SECONDS"),
         ({"CHUNK_TARGET_WORDS": 300}, "fastrag.E006", "CHUNK_TARGET_WORDS"),
+        ({"WIDGET_ORIGINS": "https://a.example"}, "fastrag.E002", "WIDGET_ORIGINS"),
+        ({"WIDGET_ORIGINS": ["https://a.example/path"]}, "fastrag.E011", "WIDGET_ORIGINS"),
+        ({"WIDGET_ORIGINS": ["*"]}, "fastrag.E011", "WIDGET_ORIGINS"),
+        ({"WIDGET_ORIGINS": ["https://a.example; script-src *"]}, "fastrag.E011", "WIDGET_ORIGINS"),
         ({"CHAT_MODEL": {"BACKEND": "no.such.Model"}}, "fastrag.E007", "CHAT_MODEL"),
         ({"CHAT_MODEL": {"BACKEND": f"{MODEL}r"}}, "fastrag.E007", "CHAT_MODEL"),
         ({"CHAT_MODEL": {}}, "fastrag.E007", "CHAT_MODEL"),

@@ -2,6 +2,8 @@
 
 import * as api from "./api.js";
 import { clone } from "./live_answer.js";
+import * as places from "./places.js";
+import * as visitor from "./visitor.js";
 import { fieldsOf, fill, gettext, wordsOf } from "./words.js";
 
 const SEARCH_MS = 200;
@@ -51,7 +53,8 @@ export class ChatList {
     let page;
     try {
       page = await api.chats(url);
-    } catch {
+    } catch (error) {
+      visitor.refused(error);
       if (turn === this.#latest) say(gettext("Your chats cannot be loaded just now."));
       return;
     }
@@ -72,7 +75,7 @@ export class ChatList {
     const row = clone("chat-template");
     row.dataset.id = id;
     const link = row.querySelector("a");
-    link.href = `/chats/${id}`;
+    link.href = places.chat(id);
     name(row, title);
     if (id === this.currentId()) {
       link.setAttribute("aria-current", "page");

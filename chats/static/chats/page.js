@@ -7,6 +7,7 @@ import { Conversation } from "./conversation.js";
 import "./drawer.js";
 import { toTheEnd } from "./following.js";
 import * as notice from "./notice.js";
+import * as places from "./places.js";
 import "./preview.js";
 import * as thread from "./thread.js";
 import { gettext } from "./words.js";
@@ -31,16 +32,19 @@ const chats = new ChatList({
   currentId: () => conversation.chatId,
   onRenamed: named,
   onDeleted: (id) => {
-    if (id === conversation.chatId) window.location.assign("/");
+    if (id === conversation.chatId) window.location.assign(places.start);
   },
 });
 chats.onChanged = () => tabs.postMessage({ chat: conversation.chatId });
 
+// Where the browser has no service workers, an answer ends with its page.
+navigator.serviceWorker?.register("/worker.js").catch(() => {});
 thread.prepare();
 actions.listen(conversation);
 conversation.watch();
 chats.refresh();
-if (conversation.chatId) toTheEnd();
+if (places.embedded) conversation.refresh().then(toTheEnd); // the server could not know whose it is
+else if (conversation.chatId) toTheEnd();
 
 tabs.addEventListener("message", ({ data }) => {
   chats.refresh();
@@ -68,12 +72,13 @@ document.addEventListener("click", (event) => {
 
 /** A new chat has its address from the first moment, so that a reload finds it. */
 function opened(chatId) {
-  window.history.pushState(null, "", `/chats/${chatId}`);
+  window.history.pushState(null, "", places.chat(chatId));
+  document.body.dataset.chat = chatId;
   document.getElementById("welcome").hidden = true;
   for (const link of document.querySelectorAll("[data-export]")) {
     link.href = `/api/chats/${chatId}/export?as=${link.dataset.export}`;
   }
-  document.getElementById("exports").hidden = false;
+  document.getElementById("exports")?.removeAttribute("hidden");
   tabs.postMessage({ chat: chatId });
 }
 

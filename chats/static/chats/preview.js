@@ -1,6 +1,11 @@
-// What a citation or a source quotes, shown while it is pointed at or has the focus.
+// What a citation or a source quotes, shown while it is pointed at or has the focus: at once how the
+// passages begin and end, and a moment later their text.
+
+import * as api from "./api.js";
 
 const GAP = 8;
+const REST_MS = 120; // that one passes over without asking
+const texts = new Map(); // address → text
 const box = document.getElementById("preview");
 let owner = null;
 
@@ -27,6 +32,23 @@ function show(target) {
   }
   box.hidden = false;
   target.setAttribute("aria-describedby", "preview");
+  place(target.getClientRects()[0] ?? target.getBoundingClientRect());
+  setTimeout(() => owner === target && quote(target), REST_MS);
+}
+
+/** The passages of a stored answer's source; without them the ends stay. */
+async function quote(target) {
+  const { chat } = document.body.dataset;
+  const answer = target.closest("[data-message]")?.dataset.message;
+  const number = Number.parseInt((target.querySelector(".source-number") ?? target).textContent, 10);
+  if (!chat || !answer) return;
+  const key = `${answer}/${number}`;
+  if (!texts.has(key)) {
+    const passages = await api.passages(chat, answer, number).catch(() => []);
+    texts.set(key, passages.join(" ⋯ "));
+  }
+  if (owner !== target || !texts.get(key)) return;
+  box.querySelector(".preview-snippet").textContent = texts.get(key);
   place(target.getClientRects()[0] ?? target.getBoundingClientRect());
 }
 
