@@ -25,3 +25,21 @@ class InstantModel:
             if self.yielding:
                 await asyncio.sleep(0)
         yield Finished()
+
+
+class PacedModel:
+    """So many tokens, so many a second."""
+
+    identity = "paced"
+
+    def __init__(self, *, tokens: int, rate: float = 20.0) -> None:
+        self.tokens = tokens
+        self.pause = 1 / rate
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[Piece, None]:
+        due = asyncio.get_running_loop().time()
+        for number in range(self.tokens):
+            due += self.pause
+            await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+            yield Token(text=f" {number}")
+        yield Finished()

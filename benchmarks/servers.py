@@ -59,7 +59,8 @@ def running(arguments: Sequence[str], *, env: Mapping[str, str] | None = None) -
             process = subprocess.Popen(
                 [sys.executable, *(part.format(port=port) for part in arguments)],
                 cwd=ROOT,
-                env=os.environ | (env or {}),
+                env=os.environ
+                | {k: v.replace("{port}", str(port)) for k, v in (env or {}).items()},
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,

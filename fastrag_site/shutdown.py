@@ -111,7 +111,7 @@ def _watch_uvicorn() -> None:
         await leave(server, sockets)
 
     _wrapped.add(told)
-    uvicorn.Server.shutdown = told  # type: ignore[method-assign]
+    uvicorn.Server.shutdown = told  # type: ignore[method-assign,assignment]
 
 
 def _insist() -> None:

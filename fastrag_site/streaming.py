@@ -16,6 +16,7 @@ from django.http import StreamingHttpResponse
 
 from fastrag_site import metrics, shutdown, sse
 from fastrag_site.conf import conf
+from fastrag_site.steps import Steps
 from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
 
 __all__ = ["EventStreamResponse", "Returned", "in_thread", "iterate_in_thread", "to_the_end"]
@@ -28,7 +29,6 @@ HEADERS = {
 
 logger = logging.getLogger(__name__)
 _abandoning: set[asyncio.Task[None]] = set()
-_Requests = asyncio.Queue[asyncio.Future[bytes | None]]
 
 
 class EventStreamResponse(StreamingHttpResponse):
@@ -95,51 +95,24 @@ class EventStreamResponse(StreamingHttpResponse):
     async def _relay(self) -> AsyncGenerator[bytes, None]:
         """The frames of the source, with keep-alive comments in its silences."""
         self._started = True
-        requests: _Requests = asyncio.Queue(1)
-        runner = asyncio.create_task(_run(self._source, requests))
         loop = asyncio.get_running_loop()
+        steps = Steps(self._source, silence=self._keepalive)
+        runner = asyncio.create_task(steps.run())
+        runner.add_done_callback(steps.end)
         try:
             with (
                 metrics.open_stream(),
                 shutdown.told(lambda: loop.call_later(shutdown.grace(), runner.cancel)),
             ):
-                while True:
-                    answer: asyncio.Future[bytes | None] = loop.create_future()
-                    requests.put_nowait(answer)
-                    while not await self._settled(answer, runner):
-                        yield sse.KEEP_ALIVE
-                    frame = answer.result() if answer.done() else None
-                    if frame is None:
-                        return
-                    yield frame
+                while (frame := await steps.next()) is not None:
+                    yield frame or sse.KEEP_ALIVE
         finally:
+            steps.close()
             runner.cancel()
             await asyncio.wait((runner,))
             await _start_and_close(self._source)  # where the runner was cancelled before it began
             if not runner.cancelled() and (error := runner.exception()) is not None:
                 logger.error("a stream failed to close", exc_info=error)
-
-    async def _settled(
-        self, answer: asyncio.Future[bytes | None], runner: asyncio.Task[None]
-    ) -> bool:
-        """Whether the next frame is there, or no more will come; False after a silence."""
-        done, _ = await asyncio.wait(
-            (answer, runner), timeout=self._keepalive, return_when=asyncio.FIRST_COMPLETED
-        )
-        return bool(done)
-
-
-async def _run(source: AsyncGenerator[bytes, None], requests: _Requests) -> None:
-    """Hold `source` in this one task; answer each request with its next frame, None at the end."""
-    async with aclosing(source):
-        while True:
-            answer = await requests.get()
-            try:
-                frame = await anext(source, None)
-            except Exception as error:
-                answer.set_exception(error)
-                return
-            answer.set_result(frame)
 
 
 async def _start_and_close(source: AsyncGenerator[bytes, None]) -> None:
