@@ -190,6 +190,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 KNOX_TOKEN_MODEL = "fastrag_site.ApiKey"
+MIGRATION_MODULES = {"knox": None}  # its own table, which nothing uses, would refer to users
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "frs_", "TOKEN_TTL": None}
 
 # The API
