@@ -18,9 +18,9 @@ class PlayedRewriter(ExtractiveModel):
     identity = "played-rewriter"
 
     async def complete(self, messages: list[Any], *, max_tokens: int) -> str:
-        asked = str(messages[-1]["content"])
+        asked = str(messages[-1]["content"]).splitlines()[-1]
         for conversation in json.loads(TURNS.read_text()):
             for turn in conversation:
-                if f"<message>\n{turn['question']}\n</message>" in asked:
+                if turn["question"] == asked:
                     return str(turn["standalone"])
         return ""

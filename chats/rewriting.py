@@ -1,6 +1,6 @@
 """What to search for in a running chat: the question, rewritten by the chat model to stand alone.
 
-Below: followups, whose enrichment is used where the model cannot, generation. Above: writing.
+Below: followups, whose enrichment is used where the model cannot, rewrite_prompt. Above: writing.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from chats import followups
 from chats.earlier import told
 from chats.generation.base import ChatModel, Completing, Turn
 from chats.generation.errors import GenerationFailed
-from chats.generation.templates import rewrite_text
+from chats.rewrite_prompt import TURNS, messages_for
 from fastrag_site.conf import conf
 
 MAX_TOKENS = 64  # of a query
 MAX_CHARS = 240  # a longer one is no query, or was cut at its tokens
 QUESTION_CHARS = 1_000  # a longer question stands alone
-TURNS = 4
-TURN_CHARS = 600  # of a question, and of an answer
 
 _LABEL = re.compile(r"^(?:(?:search |stand-?alone )?(?:query|question)|message)\s*[:：]\s*", re.I)
 _NOTHING = re.compile(r"(?:</?\w+>)*")
@@ -39,10 +37,9 @@ async def query_for(question: str, history: Sequence[Turn], model: ChatModel) ->
         return fallback
     if not isinstance(model, Completing):
         return fallback
-    text = rewrite_text(question, [_shortened(turn) for turn in turns])
     try:
         async with asyncio.timeout(seconds):
-            said = await model.complete([{"role": "user", "content": text}], max_tokens=MAX_TOKENS)
+            said = await model.complete(messages_for(question, turns), max_tokens=MAX_TOKENS)
     except (TimeoutError, GenerationFailed) as error:
         logger.info("a question is searched as asked: %s", type(error).__name__)
         return fallback
@@ -71,15 +68,3 @@ def _is_about(query: str, question: str, turns: Sequence[Turn]) -> bool:
     own = followups.topic_words(question)
     said = own.union(*(followups.topic_words(f"{turn.question} {turn.answer}") for turn in turns))
     return bool(words & said) and (not own or bool(words & own))
-
-
-def _shortened(turn: Turn) -> Turn:
-    return Turn(question=_cut(turn.question), answer=_cut(turn.answer))
-
-
-def _cut(text: str) -> str:
-    """Its beginning and its end, where offers stand."""
-    if len(text) <= TURN_CHARS:
-        return text
-    half = TURN_CHARS // 2
-    return f"{text[:half]} … {text[-half:]}"
