@@ -33,11 +33,12 @@ class Occurrences:
 
 @dataclass(frozen=True, slots=True)
 class BM25Ranking:
-    """Scores of all chunks of the catalog for one query."""
+    """Scores of all chunks of the catalog for one query; what they cover, of those asked for."""
 
     catalog: Catalog
     scores: Floats
-    coverage: Floats
+    covering: Sequence[tuple[NDArray[np.intp], float]]  # where a word occurs, what it weighs
+    mass: float  # of all words, over the heaviest
 
     def top(self, k: int, *, allowed: Allowed | None = None) -> list[Scored]:
         found = np.flatnonzero(self.scores)
@@ -52,8 +53,18 @@ class BM25Ranking:
         return [scored[id_] for id_ in chunk_ids if id_ in scored]
 
     def _scored(self, places: NDArray[np.intp]) -> list[Scored]:
-        columns = (self.catalog.ids[places], self.scores[places], self.coverage[places])
+        columns = (self.catalog.ids[places], self.scores[places], self._coverage(places))
         return [Scored(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def _coverage(self, places: NDArray[np.intp]) -> Floats:
+        coverage = np.zeros(len(places), dtype=np.float32)
+        for occurring, share in self.covering:
+            if len(occurring):
+                at = np.minimum(np.searchsorted(occurring, places), len(occurring) - 1)
+                coverage[occurring[at] == places] += np.float32(share)
+        if self.mass:
+            coverage *= np.float32(1 / self.mass)
+        return np.minimum(coverage, 1.0)
 
 
 def rank(
@@ -61,7 +72,7 @@ def rank(
 ) -> BM25Ranking:
     size = len(catalog.ids)
     scores = np.zeros(size, dtype=np.float32)
-    coverage = np.zeros(size, dtype=np.float32)
+    covering: list[tuple[NDArray[np.intp], float]] = []
     held_back = K1 * (1 - B + B * catalog.lengths / np.float32(catalog.average))
     mass = 0.0
     for term in terms:
@@ -72,10 +83,9 @@ def rank(
         scores[found.places] += weight * np.float32(K1 + 1) * saturated
         share = _share(term, count, catalog.total)
         mass += share
-        coverage[found.places] += np.float32(share)
-    if mass:
-        coverage *= np.float32(max(term.weight for term in terms) / mass)
-    return BM25Ranking(catalog, scores, np.minimum(coverage, 1.0))
+        covering.append((found.places, share))
+    heaviest = max((term.weight for term in terms), default=0.0)
+    return BM25Ranking(catalog, scores, covering, mass / heaviest if heaviest else 0.0)
 
 
 def _rarity(count: int, total: int) -> float:

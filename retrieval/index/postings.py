@@ -18,10 +18,10 @@ from retrieval.index.analysis import QueryTerm, document_terms, query_terms, wri
 from retrieval.index.arrays import among, pack, unpack
 from retrieval.index.base import Ranking, Scored
 from retrieval.index.merging import SMALL_CHUNKS, merge_segments
-from retrieval.index.rows import postings_insert
+from retrieval.index.rows import postings_insert, postings_of
 from retrieval.index.segments import Catalog, CatalogCache
 from retrieval.index.state import index_bump, index_held, index_version
-from retrieval.models import Chunk, Posting, Segment
+from retrieval.models import Chunk, Segment
 
 TRIES = 4  # to read postings and catalog of one version while a sync writes
 
@@ -142,11 +142,8 @@ def _occurrences(catalog: Catalog, terms: Iterable[QueryTerm]) -> dict[str, bm25
     wanted = [variant for term in terms for variant in term.variants]
     if not wanted or not catalog.offsets:
         return {}
-    rows = Posting.objects.filter(term__in=wanted).values_list(
-        "term", "segment_id", "places", "frequencies"
-    )
     parts: dict[str, list[bm25.Occurrences]] = defaultdict(list)
-    for term, segment, places, frequencies in rows.order_by("term", "segment_id"):
+    for term, segment, places, frequencies in postings_of(list(dict.fromkeys(wanted))):
         if (offset := catalog.offsets.get(segment)) is None:
             continue
         parts[term].append(

@@ -14,6 +14,7 @@ from retrieval.models import Chunk, Posting
 MOST_PARAMETERS = 900  # of one statement, as old SQLite allows
 
 Row = tuple[str, bytes, bytes]  # term, places, frequencies
+Stored = tuple[str, int, bytes, bytes]  # with the segment
 
 
 def postings_insert(segment_id: int, rows: Iterable[Row]) -> None:
@@ -30,6 +31,31 @@ def postings_insert(segment_id: int, rows: Iterable[Row]) -> None:
             f"INSERT INTO {table} (segment_id, term, places, frequencies) VALUES (%s, %s, %s, %s)",
             [(segment_id, *row) for row in rows],
         )
+
+
+def postings_of(terms: Sequence[str]) -> list[Stored]:
+    """By term, then segment. Of a million passages these are megabytes a query.
+
+    PostgreSQL sends bytes as text unless it is asked for them as they are.
+    """
+    connection = connections[router.db_for_read(Posting)]
+    table = connection.ops.quote_name(Posting._meta.db_table)
+    query = f"SELECT term, segment_id, places, frequencies FROM {table} WHERE term"
+    if connection.vendor == "postgresql":
+        from psycopg import Cursor
+
+        connection.ensure_connection()
+        with connection.wrap_database_errors, Cursor[Stored](connection.connection) as plain:
+            ordered = f"{query} = ANY(%s) ORDER BY term, segment_id"
+            return list(plain.execute(ordered.encode(), [list(terms)], binary=True).fetchall())
+    found: list[Stored] = []
+    with connection.cursor() as cursor:
+        for start in range(0, len(terms), MOST_PARAMETERS):
+            some = terms[start : start + MOST_PARAMETERS]
+            marks = ", ".join(["%s"] * len(some))
+            cursor.execute(f"{query} IN ({marks}) ORDER BY term, segment_id", some)
+            found += cursor.fetchall()
+    return found
 
 
 def pages_of(chunk_ids: Sequence[int]) -> dict[int, int]:
