@@ -109,7 +109,8 @@ def _recall(vectors: Vector) -> float:
         ids = np.hstack([ids, np.tile(np.array([pk for pk, _ in batch]), (len(vectors), 1))])
         scores = np.hstack([scores, near])
         best = np.argsort(-scores, axis=1)[:, :10]
-        ids, scores = (np.take_along_axis(one, best, axis=1) for one in (ids, scores))
+        ids = np.take_along_axis(ids, best, axis=1)
+        scores = np.take_along_axis(scores, best, axis=1)
     shared = 0
     for vector, exact in zip(vectors, ids, strict=True):
         found = {one.chunk_id for one in dense_index().rank(vector).top(10)}
