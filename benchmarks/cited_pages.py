@@ -38,13 +38,14 @@ class Link:
     cited: tuple[tuple[int, int], ...]
 
 
-def pages_of(address: str) -> list[IndexedPage]:
+def pages_of(address: str, *, at: str) -> list[IndexedPage]:
+    """Those indexed under an address, as they are served at another one."""
     from retrieval.models import Chunk
 
     chunks = Chunk.objects.filter(page__url__startswith=address).select_related("page")
     ordered = chunks.order_by("page_id", "position").iterator()
     return [
-        IndexedPage(url=url, hits=tuple(map(_hit, found)))
+        IndexedPage(url=url.replace(address, at, 1), hits=tuple(map(_hit, found)))
         for url, found in groupby(ordered, key=lambda chunk: chunk.page.url)
     ]
 

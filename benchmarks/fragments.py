@@ -13,6 +13,7 @@ whether it finds the same, and what the terms that it makes itself would find.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -71,9 +72,10 @@ class Tally:
 def main() -> None:
     options = arguments()
     with ExitStack() as stack:
-        prepare(Path(stack.enter_context(tempfile.TemporaryDirectory())))
+        scratch = Path(options.keep or stack.enter_context(tempfile.TemporaryDirectory()))
+        prepare(scratch)
         sites = {
-            folder: indexed(folder, stack.enter_context(serving(folder)))
+            folder: indexed(folder, stack.enter_context(serving(folder)), scratch)
             for folder in options.folders
         }
         random = Random(options.seed)
@@ -103,6 +105,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--joint", type=int, default=100, help="links to several passages each")
     parser.add_argument("--polyfill", type=int, default=60, help="links to compare with it, each")
     parser.add_argument("--no-polyfill", dest="polyfill", action="store_const", const=0)
+    parser.add_argument("--keep", metavar="DIR", help="where the scratch database stays, for more")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--check", action="store_true", help="fail below the floors")
     options = parser.parse_args()
@@ -113,11 +116,17 @@ def arguments() -> argparse.Namespace:
     return options
 
 
-def indexed(folder: Path, address: str) -> list[IndexedPage]:
+def indexed(folder: Path, address: str, scratch: Path) -> list[IndexedPage]:
+    """The pages at their address of this run; what was kept is not synced again."""
     from retrieval.ingest import sync
 
-    print(f"{folder}: {line(sync([address], vectors=False))}", flush=True)
-    return [page for page in pages_of(address) if page.is_web]
+    kept = scratch / "folders.json"
+    known: dict[str, str] = json.loads(kept.read_text()) if kept.exists() else {}
+    if str(folder) not in known:
+        print(f"{folder}: {line(sync([address], vectors=False))}", flush=True)
+        known[str(folder)] = address
+        kept.write_text(json.dumps(known))
+    return [page for page in pages_of(known[str(folder)], at=address) if page.is_web]
 
 
 def measured(
