@@ -30,6 +30,7 @@ def docs_page(request: HttpRequest, name: str = START) -> HttpResponse:
         raise Http404
     text = pages[name].read_text()
     body = _PAGE_LINK.sub(r'href="/docs/\1/\2"', markdown.render(text))
+    body = body.replace('href="openapi.yaml"', 'href="/api/schema"')
     context = {
         "title": _title(text, name),
         "body": mark_safe(body),  # our own files, raw HTML disabled in the renderer

@@ -25,6 +25,12 @@ def test_links_between_pages_lead_to_their_served_addresses(client: Client) -> N
     assert '.md"' not in client.get("/docs/getting-started/").content.decode()
 
 
+def test_links_to_the_openapi_document_lead_to_the_one_that_is_served(client: Client) -> None:
+    page = client.get("/docs/clients/").content.decode()
+    assert 'href="/api/schema"' in page
+    assert 'href="openapi.yaml"' not in page
+
+
 @pytest.mark.parametrize("name", ["nope", "..", "README", "%2e%2e%2fREADME"])
 def test_a_name_that_is_no_page_is_not_found(client: Client, name: str) -> None:
     assert client.get(f"/docs/{name}/").status_code == 404
