@@ -32,8 +32,8 @@ ARGUMENTS = (
 COLOUR = "rgb(255, 0, 254)"
 MARKING = f"""addEventListener("DOMContentLoaded", () => {{
   const style = document.createElement("style");
-  style.textContent = "::target-text {{ background: {COLOUR} !important; " +
-    "color: {COLOUR} !important; text-shadow: none !important }}";
+  style.textContent =
+    "::target-text {{ background: {COLOUR} !important; color: black !important }}";
   document.head.append(style);
 }})"""
 
