@@ -17,6 +17,7 @@ from retrieval.index.base import Vector
 from retrieval.models import Embedding
 
 TABLE, INDEX = "retrieval_nearest", "retrieval_nearest_hnsw"
+OLDEST = [0, 8]  # version of pgvector: the first whose scans go on where a filter left too few
 MOST_DIMENSIONS = 4_000  # that HNSW takes of half-precision numbers
 # More connections a vector, or more candidates at its insertion, cost build time and gain recall.
 BUILD = "m = 16, ef_construction = 64"
@@ -24,7 +25,10 @@ BUILD = "m = 16, ef_construction = 64"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """`dimension` 0: there is no table. Until all vectors are in it, it has no index."""
+    """`extension`: there is one, and not too old. `dimension` 0: there is no table.
+
+    Until all vectors are in the table, it has no index.
+    """
 
     extension: bool
     dimension: int = 0
@@ -36,25 +40,25 @@ class State:
 
 def nearest_state() -> State:
     rows = _fetch(
-        "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'),"
-        " a.atttypmod, i.indisvalid"
+        "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector'"
+        " AND string_to_array(extversion, '.')::int[] >= %s::int[]), a.atttypmod, i.indisvalid"
         " FROM (VALUES (1)) AS one LEFT JOIN pg_attribute a ON a.attrelid = to_regclass(%s)"
         " AND a.attname = 'vector' AND NOT a.attisdropped"
         " LEFT JOIN pg_index i ON i.indexrelid = to_regclass(%s)",
-        [TABLE, INDEX],
+        [OLDEST, TABLE, INDEX],
     )
     extension, dimension, is_valid = rows[0]
     return State(extension=extension, dimension=dimension or 0, is_indexed=bool(is_valid))
 
 
 def extension_create() -> bool:
-    """Whether the database has pgvector now. It may be missing on the server, or be forbidden."""
+    """Whether the database has pgvector now. The server may have none, or forbid it to the user."""
     try:
         with transaction.atomic(router.db_for_write(Embedding)):
             _execute("CREATE EXTENSION IF NOT EXISTS vector")
     except DatabaseError:
         return False
-    return True
+    return nearest_state().extension
 
 
 def nearest_create(dimension: int) -> None:

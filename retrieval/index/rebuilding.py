@@ -17,8 +17,8 @@ from retrieval.models import Embedding
 
 MEND = "run `manage.py reindex`"
 NO_EXTENSION = (
-    "the database has no pgvector: install it on the PostgreSQL server and let a superuser run "
-    "`CREATE EXTENSION vector` in the database"
+    "the database has no pgvector 0.8 or newer: install it on the PostgreSQL server and let a "
+    "superuser run `CREATE EXTENSION vector` (or `ALTER EXTENSION vector UPDATE`) in the database"
 )
 BATCH = 2_000  # vectors a transaction
 NODE_BYTES = 500  # of the graph in memory, beside the vector

@@ -13,8 +13,8 @@ from retrieval.index.allowed import Allowed
 from retrieval.index.base import IndexUnavailable, Vector
 from retrieval.index.exact import ExactIndex
 from retrieval.index.pgvector import PgvectorIndex
-from retrieval.models import Chunk, Embedding, Page
-from tests.factories import PageFactory
+from retrieval.models import Chunk, Embedding, IndexState, Page
+from tests.factories import ChunkFactory, PageFactory
 
 pytestmark = [
     pytest.mark.django_db,
@@ -158,3 +158,24 @@ def test_a_table_that_goes_during_a_search_is_told(index: PgvectorIndex, vectors
     with pytest.raises(IndexUnavailable, match=r"manage\.py reindex"):
         ranking.top(5)
     assert Embedding.objects.count() == COUNT  # the transaction around it goes on
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_written_while_the_index_is_built_is_in_it() -> None:
+    index = PgvectorIndex()
+    early, late = ChunkFactory.create_batch(2)
+    index.reset(2)
+    IndexState.objects.update(dimension=2)
+    index.add([early.pk], np.array([[0, 1]], np.float32))
+    nearest.nearest_drop()
+
+    def write(done: int, total: int) -> None:
+        index.add([late.pk], np.array([[1, 0]], np.float32))
+
+    try:
+        index.rebuild(write)
+        assert nearest.nearest_state().serves(2)
+        found = index.search(np.array([1, 0], np.float32), k=2)
+        assert [hit.chunk_id for hit in found] == [late.pk, early.pk]
+    finally:
+        nearest.nearest_drop()
