@@ -19,6 +19,8 @@ from retrieval.ingest.fragments import directive
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _BREAKS_LINK = {" ": "%20", "<": "%3C", ">": "%3E", "(": "%28", ")": "%29", "\\": "%5C"}
+_FENCE = re.compile(r" {0,3}(```+(?=[^`]*$)|~~~+)")
+_INDENTED = re.compile(r" {0,3}\S")
 _NAME_CHARS = 60
 
 
@@ -47,7 +49,7 @@ def _question(message: Message) -> Iterator[str]:
 
 def _answer(message: Message) -> Iterator[str]:
     if message.content:
-        yield message.content
+        yield message.content + _end_of_code(message.content)
     if message.error_code:
         yield f"*The answer failed: {_plain(message.error_message)}*"
     elif message.finish_reason == "interrupted":
@@ -56,6 +58,19 @@ def _answer(message: Message) -> Iterator[str]:
         yield "*The answer reached its longest length.*"
     if message.sources:
         yield "Sources:\n\n" + "\n".join(map(_source, message.sources))
+
+
+def _end_of_code(text: str) -> str:
+    """The fence that an answer which was cut short in code still needs, or all that follows is."""
+    fence = ""
+    for line in text.splitlines():
+        if fence:
+            mark = line.strip()
+            if _INDENTED.match(line) and len(mark) >= len(fence) and not mark.strip(fence[0]):
+                fence = ""
+        elif opening := _FENCE.match(line):
+            fence = opening[1]
+    return f"\n{fence}" if fence else ""
 
 
 def _source(data: Mapping[str, Any]) -> str:

@@ -107,3 +107,20 @@ def test_json_is_the_chat_as_it_is_read_elsewhere(ann: Client, chat: Chat) -> No
 def test_another_format_is_refused(ann: Client, chat: Chat) -> None:
     error = error_of(ann.get(f"/api/chats/{chat.id}/export?as=pdf"), 400)
     assert list(error["fields"]) == ["as"]
+
+
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [
+        ("So:\n```python\nimport x", "\n```"),
+        ("So:\n  ~~~~\n```\n~~~\nx", "\n~~~~"),
+        ("So:\n````\n```\nx\n```", "\n````"),
+        ("So:\n```\nx\n```", ""),
+        ("So: ```x``` and `y`.", ""),
+        ("So:\n```x``` and `y`.", ""),
+        ("So:\n\n    ```\n", ""),
+    ],
+)
+def test_code_that_was_cut_short_ends_before_what_follows(said: str, end: str) -> None:
+    shown = as_markdown("T", [answer(said, finish_reason="interrupted")])
+    assert shown == f"# T\n\n{said}{end}\n\n*The answer was interrupted.*\n"
