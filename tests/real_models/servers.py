@@ -15,8 +15,9 @@ import httpx
 
 from tests.live import ROOT, until
 
-VENV = Path(os.environ.get("FASTRAG_MODELS_VENV", ROOT / "var/models-venv"))
-START_SECONDS = 100.0
+# Made absolute here: the servers run in folders of their own.
+VENV = Path(os.environ.get("FASTRAG_MODELS_VENV", ROOT / "var/models-venv")).absolute()
+START_SECONDS = 300.0
 KEY = "sk-right"
 CONTEXT = 1024  # tokens that the small model is started with
 _ESTABLISHED = "01"

@@ -17,7 +17,7 @@ from chats.generation.openai_compatible import OpenAICompatibleModel
 from tests.chats.generation.openai_parts import hear, model_at
 from tests.real_models.servers import KEY, ModelServer
 
-pytestmark = pytest.mark.real_models
+pytestmark = [pytest.mark.real_models, pytest.mark.timeout(600)]
 
 
 def model_of(server: ModelServer, name: str, **options: Any) -> OpenAICompatibleModel:

@@ -9,8 +9,9 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
-from chats.generation.base import Finished, StopReason, Token
+from chats.generation.base import Finished, StopReason, Token, Turn
 from chats.generation.errors import (
     ContextTooLong,
     GenerationTimeout,
@@ -18,12 +19,13 @@ from chats.generation.errors import (
     UpstreamUnavailable,
 )
 from chats.generation.openai_compatible import OpenAICompatibleModel
+from chats.rewriting import query_for
 from tests.chats.generation.openai_parts import hear, model_at, prompt
 from tests.chats.live_parts import Visitor, answers, env, first_text
 from tests.live import ServerFactory, until
 from tests.real_models.servers import CONTEXT, KEY, ModelServer
 
-pytestmark = pytest.mark.real_models
+pytestmark = [pytest.mark.real_models, pytest.mark.timeout(600)]
 
 LONG = "Write a long story about a river. Do not stop."
 
@@ -41,14 +43,24 @@ async def test_tokens_stream_one_by_one(llama: ModelServer) -> None:
             last = piece
     assert len(moments) > 20
     assert len({round(moment, 3) for moment in moments}) > 20, "not all at once"
-    assert last == Finished(reason=StopReason.LENGTH), "this server counts no tokens in streams"
+    assert isinstance(last, Finished) and last.reason is StopReason.LENGTH
+    assert last.usage is not None
+    assert last.usage.completion_tokens == 30 and last.usage.prompt_tokens > 30
 
 
 async def test_an_answer_that_ends_by_itself_is_a_stop(llama: ModelServer) -> None:
     asked = prompt("Say hello.", passages=())
     heard = await hear(model_of(llama, temperature=0, extra_body={"stop": ["\n", "."]}), asked)
     assert heard.text
-    assert heard.finished == Finished(reason=StopReason.STOP)
+    assert heard.finished is not None and heard.finished.reason is StopReason.STOP
+
+
+async def test_a_small_model_rewrites_a_follow_up_by_the_examples(llama: ModelServer) -> None:
+    history = [Turn(question="How do I create a virtual environment?", answer="With venv.")]
+    with override_settings(FASTRAG={"REWRITE_SECONDS": 300.0}):
+        model = model_of(llama, temperature=0, read_seconds=300)
+        said = await query_for("How do I install packages into it?", history, model)
+    assert "packages" in said and "virtual environment" in said and " it" not in said
 
 
 async def test_a_stopped_answer_closes_its_connection_within_a_second(llama: ModelServer) -> None:
