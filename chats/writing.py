@@ -19,7 +19,7 @@ from django.utils.translation import gettext_noop as _
 
 from chats import budget, rewriting, services, stops, titling
 from chats.bounds import LETTING_GO_SECONDS, Patience, bound, closing
-from chats.capacity import Slot
+from chats.capacity import Slot, slots_taken
 from chats.events import Delta, Failure, FinishReason, Sources
 from chats.generation.base import ChatModel, Finished, Prompt, StopReason, Usage
 from chats.generation.errors import (
@@ -42,6 +42,7 @@ from retrieval.types import Query, Retrieved, Stage
 Retrieve = Callable[[Query], Generator[Stage, None, Retrieved]]
 
 DELTA_BYTES = 100  # of a frame, without its text
+CROWD = 100  # answers of a process that beat at the usual rate
 
 logger = logging.getLogger(__name__)
 
@@ -164,7 +165,7 @@ class Writing:
         """Keep the journal row alive and up to date; stop the work when nobody wants it."""
         saved, sources_saved = 0, False
         while True:
-            await asyncio.sleep(conf().heartbeat_seconds)
+            await asyncio.sleep(_between_beats())
             tokens = len(self._said)
             try:
                 wanted = await in_thread(
@@ -227,6 +228,12 @@ class Writing:
 
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._began) * 1000)
+
+
+def _between_beats() -> float:
+    """Seconds. Where many answers run each beats less often, but well within the grace time."""
+    crowded = conf().heartbeat_seconds * slots_taken() / CROWD
+    return max(conf().heartbeat_seconds, min(crowded, conf().heartbeat_grace / 3))
 
 
 async def _over(task: asyncio.Task[Outcome]) -> None:

@@ -134,7 +134,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     }
 else:
     _database_defaults = {
-        "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL", default=20), "timeout": 10},
+        "pool": {"min_size": 0, "max_size": env.int("DATABASE_POOL", default=20), "timeout": 5},
         "connect_timeout": 10,
     }
     DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
