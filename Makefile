@@ -6,7 +6,7 @@ RUN := $(VENV)/bin/
 TYPESCRIPT := clients/typescript
 NODE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 
-.PHONY: setup demo test test-models messages lint format schema clients
+.PHONY: setup demo test test-models messages screenshots lint format schema clients
 
 setup: $(VENV)/.installed
 
@@ -38,6 +38,10 @@ $(MODELS_VENV)/.installed: requirements-models-test.txt requirements-models-weig
 # After words of the page changed: then translate what is new in locale/*/LC_MESSAGES/*.po, and again.
 messages: setup
 	$(RUN)python -m tests.translations
+
+# The pictures in docs/images, of a real run; needs Chromium. Look at them before they are committed.
+screenshots: setup
+	$(RUN)python -m tests.screenshots
 
 lint: setup
 	$(RUN)ruff check .

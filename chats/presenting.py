@@ -5,6 +5,7 @@ Below: selectors, rendering, retrieval's fragments. Above: pages, templates/chat
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ from retrieval.selectors import passages_at
 from retrieval.types import Fragment
 
 SNIPPET_CHARS = 400
+_NAMED = re.compile(r"(.*\S)\s+[-–—|·•:]\s+(.+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +128,17 @@ def _source_shown(source: Source) -> SourceShown:
     return SourceShown(
         numbers=source.positions,
         href=_passage_link(source) if _is_web(source.url) else "",
-        title=source.title,
+        title=_own_title(source),
         site=source.site_name or _host(source.url),
         icon=icon if _is_web(icon) else "",
         snippet=" ⋯ ".join(map(_quoted, source.fragments)),
     )
+
+
+def _own_title(source: Source) -> str:
+    """Without the name of the site at its end, which is shown above it."""
+    found = _NAMED.fullmatch(source.title)
+    return found[1] if found and found[2] == source.site_name else source.title
 
 
 def _passage_link(source: Source) -> str:

@@ -124,10 +124,15 @@ def _split(token: Token, cited: Mapping[int, Cited]) -> Iterator[Token]:
         source = cited.get(int(match[1]))
         if source is None:
             continue
-        yield _text(text[end : match.start()])
+        yield _text(_kept_beside(text[end : match.start()]))
         yield Token("citation", "", 0, content=match[1], meta={"source": source})
         end = match.end()
     yield _text(text[end:])
+
+
+def _kept_beside(text: str) -> str:
+    """A citation begins no line."""
+    return f"{text[:-1]}\u00a0" if text.endswith(" ") else text
 
 
 def _text(content: str) -> Token:

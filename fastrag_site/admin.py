@@ -15,6 +15,8 @@ from knox.settings import CONSTANTS
 
 from fastrag_site.models import ApiKey
 
+admin.site.site_header = admin.site.site_title = "Fastrag Site"
+
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(admin.ModelAdmin[ApiKey]):

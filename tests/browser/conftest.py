@@ -103,7 +103,7 @@ def index(server: Server, folders: dict[Path, str], variables: dict[str, str]) -
         )
         for folder, url in folders.items()
     ]
-    assert [process.wait(60) for process in running] == [0] * len(running)
+    assert [process.wait(110) for process in running] == [0] * len(running)
 
 
 @pytest.fixture

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+BODY = "<h1>Elsewhere</h1><p>Words.</p>"
+
 
 @dataclass(kw_only=True)
 class OtherSite:
@@ -20,13 +22,15 @@ class OtherSite:
     def origin(self, host: str = "localhost") -> str:
         return f"http://{host}:{self.port}"
 
-    def shows(self, script: str, attributes: str = "", *, style: str = "", body: str = "") -> None:
+    def shows(
+        self, script: str, attributes: str = "", *, style: str = "", body: str = BODY
+    ) -> None:
         """A page with the widget's script and nothing in it that axe would complain of."""
         self.headers = {}
         self.page = (
             f'<!doctype html><html lang="en"><head><title>Elsewhere</title><style>{style}</style>'
             f'<meta name="viewport" content="width=device-width, initial-scale=1"></head><body>'
-            f"<main><h1>Elsewhere</h1><p>Words.</p>{body}</main>"
+            f"<main>{body}</main>"
             f'<script src="{script}" {attributes}></script></body></html>'
         )
 

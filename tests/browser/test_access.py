@@ -67,6 +67,46 @@ def back_to(target: Locator, one: Visit) -> None:
     raise AssertionError("the keyboard does not reach it")
 
 
+def test_a_chat_is_found_renamed_and_deleted_by_keyboard_alone(visit: Visits) -> None:
+    one = visit().open()
+    one.says("Yes.")
+    one.asked("Find me")
+    keyboard = one.page.keyboard
+    back_to(one.page.get_by_label("Search your chats"), one)
+    keyboard.type("find")
+    keyboard.press("Tab")
+    expect(one.page.get_by_role("link", name="Find me")).to_be_focused()
+    keyboard.press("Tab")
+    expect(one.button("Rename Find me")).to_be_focused()
+    keyboard.press("Enter")
+    keyboard.type("Found")
+    keyboard.press("Enter")
+    expect(one.button("Rename Found")).to_be_focused()
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    expect(one.button("Keep it")).to_be_focused()
+    keyboard.press("Tab")
+    keyboard.press("Enter")
+    expect(one.page).to_have_url(f"{one.site.url}/")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_in_a_language_from_right_to_left_the_whole_page_is_mirrored(
+    visit: Visits, width: int
+) -> None:
+    one = visit(viewport={"width": width, "height": 740}, reduced_motion="reduce").open()
+    one.says("مرحبا [1]\n\n- واحد\n\n```\ncode\n```\n")
+    one.page.evaluate("document.documentElement.dir = 'rtl'")
+    one.asked("كيف؟ How do I index a site?")
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+    send, question = one.button("Ask").bounding_box(), one.question.bounding_box()
+    assert send is not None and question is not None and send["x"] < question["x"]
+    if width == 360:
+        one.button("Your chats").click()
+    chats = one.page.get_by_role("complementary", name="Your chats").bounding_box()
+    assert chats is not None and chats["x"] + chats["width"] == width
+
+
 def test_the_live_region_tells_what_happens_and_not_each_token(visit: Visits) -> None:
     one = visit().open()
     one.page.evaluate(

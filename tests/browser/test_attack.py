@@ -76,3 +76,55 @@ def test_the_page_allows_no_inline_script_and_no_other_origin(visit: Visits) -> 
     assert one.page.evaluate("window.ran") is None
     assert any("Content Security Policy" in problem for problem in one.problems)
     one.problems.clear()
+
+
+@pytest.mark.parametrize("text", ['"><script>alert(1)</script>', "\u202egnihton \u2066", "w" * 200])
+def test_nothing_in_the_title_of_a_chat_runs_or_leaves_its_place(visit: Visits, text: str) -> None:
+    one = visit(viewport={"width": 1000, "height": 700}).open()
+    one.says("Yes.")
+    one.asked("Rename me")
+    row = one.page.locator(".chat-row")
+    row.hover()
+    one.button("Rename Rename me").click()
+    one.page.get_by_label("New title").fill(text)
+    one.page.keyboard.press("Enter")
+    expect(row.get_by_role("link")).to_have_text(text)
+    for page in (one.page, one.another_tab(one.page.url)):
+        row = page.locator(".chat-row")
+        expect(row.get_by_role("link")).to_have_text(text)
+        row.hover()
+        row.get_by_role("button", name="Delete").click()
+        expect(page.locator("#delete-title")).to_have_text(text)
+        box = page.locator("dialog").bounding_box()
+        assert box is not None and box["width"] <= 450
+        page.get_by_role("button", name="Keep it").click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1000
+        assert page.locator("body *").evaluate_all(HANDLERS) == []
+
+
+def test_text_that_overrides_its_direction_moves_nothing_beside_it(visit: Visits) -> None:
+    one = visit().open()
+    one.says("\u202eThey are [1].\n\nPlain [1].")
+    one.asked("\u202eWhy are zebras striped?")
+    source = one.page.locator(".source").filter(has_text="onerror").first
+    title, number = (
+        source.locator(name).bounding_box() for name in (".source-title", ".source-number")
+    )
+    assert title is not None and number is not None and title["x"] < number["x"]
+    plain = one.content.locator("p").last
+    chip, words = plain.locator(".chip").bounding_box(), plain.bounding_box()
+    assert chip is not None and words is not None and chip["x"] > words["x"] + 20
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_endless_words_everywhere_stay_within_the_page(visit: Visits, width: int) -> None:
+    one = visit(viewport={"width": width, "height": 844}).open()
+    word = "x" * 100_000
+    one.says(
+        f"# {word}\n\n- {word} [1]\n\n| {word} | b |\n|---|---|\n| 1 | 2 |\n\n```\n{word}\n```\n"
+    )
+    one.asked("y" * 7_000)
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+    one.page.reload()
+    expect(one.content.locator("li")).to_be_attached()
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= width

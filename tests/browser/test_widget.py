@@ -12,6 +12,7 @@ from playwright.sync_api import FrameLocator, Locator, Page, expect
 
 from tests.browser.other_sites import OtherSite, other_site
 from tests.browser.test_access import LOWEST_CONTRAST, PHONE, complaints
+from tests.browser.test_attack import ATTACKS, HANDLERS
 from tests.browser.visits import Visit
 
 Visits = Callable[..., Visit]
@@ -258,6 +259,34 @@ def test_the_styles_and_the_policy_of_the_site_around_it_do_not_reach_it(
     expect(one.content).to_have_text("Here.")
     box = one.panel.bounding_box()
     assert box is not None and box["width"] == 420
+
+
+def test_nothing_runs_in_the_widget_and_nothing_leaves_its_panel(
+    show: Callable[..., Shown],
+) -> None:
+    title = "&lt;img src=x onerror=alert(1)&gt;"
+    one = show(f'data-title="{title}" data-accent="red;}}" data-lang="../x" data-theme="</style>"')
+    one.open()
+    expect(one.button).to_have_text("<img src=x onerror=alert(1)>")
+    one.button.click()
+    one.visit.says("\n\n".join([*ATTACKS, "x" * 100_000]))
+    one.asked("Why do zebras say <script>alert(1)</script>?")
+    for place in (".content", ".question", ".bar .brand span"):
+        made = one.frame.locator(place).locator("script, img, svg, details, iframe, object")
+        expect(made).to_have_count(0)
+    frame = next(frame for frame in one.page.frames if "/embed/" in frame.url)
+    assert frame.locator("body *").evaluate_all(HANDLERS) == []
+    assert frame.evaluate("document.documentElement.scrollWidth") <= 420
+    links = frame.locator(".content a").evaluate_all("links => links.map(a => a.protocol)")
+    assert set(links) <= {"https:", "http:"}
+
+
+def test_other_windows_cannot_close_the_panel(show: Callable[..., Shown]) -> None:
+    one = show().open()
+    one.button.click()
+    expect(one.question).to_be_focused()
+    one.page.evaluate("window.postMessage({ fastrag: 'close' }, '*')")
+    expect(one.panel).to_be_visible()
 
 
 def test_twice_the_same_script_makes_no_fault(show: Callable[..., Shown]) -> None:

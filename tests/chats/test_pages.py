@@ -112,6 +112,27 @@ def test_a_passage_is_shown_to_those_who_see_its_answer_alone(reader: Client, us
     assert Client().get(f"{path}1").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("Indexing · My Site", "Indexing"),
+        ("A | B | My Site", "A | B"),
+        ("Indexing · Another", "Indexing · Another"),
+        ("My Site", "My Site"),
+    ],
+)
+def test_a_source_is_titled_without_the_name_of_its_site(
+    reader: Client, user: User, title: str, shown: str
+) -> None:
+    source = {"url": "https://a.example/", "title": title, "site_name": "My Site"}
+    chat = stored(user)
+    chat.messages.filter(position=1).update(
+        sources=[{**source, "favicon_url": None, "positions": [1], "fragments": []}]
+    )
+    page = reader.get(f"/chats/{chat.id}").text
+    assert f'<span class="source-title" dir="auto">{shown}</span>' in page
+
+
 def test_an_answer_that_is_being_written_in_a_new_chat_shows_how_far_it_is(
     reader: Client, user: User
 ) -> None:

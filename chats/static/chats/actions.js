@@ -50,7 +50,7 @@ function plain(article) {
   for (const button of content.querySelectorAll("button")) button.remove();
   content.className = "unseen content";
   document.body.append(content);
-  const text = content.innerText.trim();
+  const text = content.innerText.trim().replaceAll("\u00a0", " ");
   content.remove();
   return text;
 }

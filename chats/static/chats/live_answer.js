@@ -3,6 +3,7 @@
 import { CitationScanner } from "./citations.js";
 import { following } from "./following.js";
 import { isWeb, passageLink, siteOf, snippetOf } from "./links.js";
+import { titleOf } from "./titles.js";
 import { fill, gettext, ngettext } from "./words.js";
 
 export class LiveAnswer {
@@ -68,11 +69,18 @@ export class LiveAnswer {
     following(() => {
       for (const piece of pieces) {
         const last = this.content.lastChild;
-        if (typeof piece !== "string") this.content.append(this.#chip(piece.number));
+        if (typeof piece !== "string") this.#cite(piece.number);
         else if (last?.nodeType === Node.TEXT_NODE) last.appendData(piece);
         else this.content.append(piece);
       }
     });
+  }
+
+  /** Beside the word before it: a chip begins no line. */
+  #cite(number) {
+    const last = this.content.lastChild;
+    if (last?.data?.endsWith(" ")) last.replaceData(last.length - 1, 1, "\u00a0");
+    this.content.append(this.#chip(number));
   }
 
   #chip(number) {
@@ -83,7 +91,7 @@ export class LiveAnswer {
     chip.textContent = number;
     if (href) {
       Object.assign(chip, { href, target: "_blank", rel: "noopener noreferrer nofollow" });
-      const about = { number, title: source.title };
+      const about = { number, title: titleOf(source) };
       chip.setAttribute("aria-label", fill(gettext("Source %(number)s: %(title)s"), about));
     }
     return describe(chip, source);
@@ -98,7 +106,7 @@ function sourceItem(source) {
   else card.tabIndex = 0;
   describe(card, source);
   card.querySelector(".source-site").textContent = siteOf(source);
-  card.querySelector(".source-title").textContent = source.title;
+  card.querySelector(".source-title").textContent = titleOf(source);
   card.querySelector(".source-number").textContent = source.positions.join(", ");
   const icon = card.querySelector("img");
   if (isWeb(source.favicon_url)) icon.src = source.favicon_url;
@@ -108,7 +116,7 @@ function sourceItem(source) {
 
 function describe(element, source) {
   Object.assign(element.dataset, {
-    title: source.title,
+    title: titleOf(source),
     site: siteOf(source),
     snippet: snippetOf(source),
   });
