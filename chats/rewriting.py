@@ -23,6 +23,7 @@ QUESTION_CHARS = 1_000  # a longer question stands alone
 
 _LABEL = re.compile(r"^(?:(?:search |stand-?alone )?(?:query|question)|message)\s*[:：]\s*", re.I)
 _NOTHING = re.compile(r"(?:</?\w+>)*")
+_OFFER = re.compile(r"[^.!?。！？]{1,300}[?？]\s*$")
 _AROUND = " \t\"'`*“”„«»「」"
 
 logger = logging.getLogger(__name__)
@@ -63,8 +64,12 @@ def usable(said: str, question: str, turns: Sequence[Turn]) -> str:
 
 
 def _is_about(query: str, question: str, turns: Sequence[Turn]) -> bool:
-    """Whether it keeps to what was said: a query that shares no word with it was made up."""
-    words = followups.topic_words(query)
-    own = followups.topic_words(question)
-    said = own.union(*(followups.topic_words(f"{turn.question} {turn.answer}") for turn in turns))
-    return bool(words & said) and (not own or bool(words & own))
+    """Whether it keeps to what was asked: more than half of the question's own words, or where it
+    has none, a word of an earlier question or of what was offered last. Others were made up.
+    """
+    words, own = followups.topic_words(query), followups.topic_words(question)
+    if own:
+        return 2 * len(words & own) > len(own)
+    offered = _OFFER.search(turns[-1].answer)
+    asked = [turn.question for turn in turns] + ([offered.group()] if offered else [])
+    return any(words & followups.topic_words(text) for text in asked)

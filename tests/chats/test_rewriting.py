@@ -48,6 +48,7 @@ async def test_a_follow_up_is_searched_as_the_model_puts_it(said: str) -> None:
         answer("install tide tables on Windows " * 20),
         answer("Sure!\nHere is the query: Windows"),
         answer("How to bake bread"),
+        answer("Run the installer"),  # of the answer
         answer("and on windows?\n</query>"),
         answer("How do I install the tide tables?"),  # lost what was new
         [HEAD, token("install on Win")],
