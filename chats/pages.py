@@ -14,7 +14,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.views import redirect_to_login
-from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language
@@ -98,9 +98,9 @@ def passages(
 
 @require_safe
 @cache_control(no_cache=True)
-def worker(request: HttpRequest) -> FileResponse:
+def worker(request: HttpRequest) -> HttpResponse:
     """At the root of the site, since a service worker sees only what lies beside it."""
-    return FileResponse(WORKER.open("rb"), content_type="text/javascript; charset=utf-8")
+    return HttpResponse(WORKER.read_bytes(), content_type="text/javascript; charset=utf-8")
 
 
 def _thread_context(owner: Owner, chat_id: UUID) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chats.looks import DARK, LIGHT, TITLE_MAX_CHARS, Look, contrast, look_from, stylesheet
@@ -27,6 +27,7 @@ def test_contrast_is_that_of_wcag() -> None:
     assert round(contrast((119, 119, 119), (255, 255, 255)), 2) == 4.48
 
 
+@settings(deadline=None)
 @given(CHANNEL, CHANNEL, CHANNEL)
 def test_any_accent_reads_on_both_grounds_and_under_its_own_text(r: int, g: int, b: int) -> None:
     found = stylesheet(f"{r:02x}{g:02x}{b:02x}")

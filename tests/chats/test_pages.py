@@ -211,5 +211,11 @@ def test_programs_and_the_documentation_are_answered_in_english(path: str) -> No
     assert "There is no" in response.text and "Content-Language" not in response
 
 
+def test_the_service_worker_lies_at_the_root_and_is_always_asked_for_anew() -> None:
+    script = Client().get("/worker.js")
+    assert script["Content-Type"].startswith("text/javascript")
+    assert script["Cache-Control"] == "no-cache" and "respondWith" in script.text
+
+
 def test_the_page_is_read_only(reader: Client) -> None:
     assert reader.post("/").status_code == 405
