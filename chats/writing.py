@@ -30,6 +30,7 @@ from chats.generation.errors import (
 )
 from chats.handover import Handover
 from chats.prompts import prompt_from
+from chats.said import Said
 from chats.services import Exchange
 from chats.settling import settle_surely
 from chats.sources import sources_from
@@ -63,7 +64,7 @@ class Writing:
         self._retrieve = retrieve
         self._slot = slot
         self._began = time.monotonic()
-        self._said: list[str] = []
+        self._said = Said()
         self._sources: list[dict[str, Any]] = []
         self._first_token_ms: int | None = None
         self._handover: Handover[Sources | Delta] = Handover()
@@ -148,14 +149,14 @@ class Writing:
                 if piece is None:
                     raise ModelError
                 if isinstance(piece, Finished):
-                    if piece.reason is StopReason.STOP and not self._said:
+                    if piece.reason is StopReason.STOP and not self._said.tokens:
                         raise ModelError
                     return piece
                 if text := _storable(piece.text):
-                    if not self._said:
+                    if not self._said.tokens:
                         self._first_token_ms = self._elapsed_ms()
                         patience.become(conf().token_silence_seconds, silent)
-                    self._said.append(text)
+                    self._said.add(text)
                     delta = Delta(message_id=message_id, text=text)
                     await put(delta, weight=DELTA_BYTES + len(text))
 
@@ -166,12 +167,12 @@ class Writing:
         saved, sources_saved = 0, False
         while True:
             await asyncio.sleep(_between_beats())
-            tokens = len(self._said)
+            tokens = self._said.tokens
             try:
                 wanted = await in_thread(
                     services.generation_heartbeat,
                     message_id=self.exchange.message_id,
-                    said="".join(self._said) if tokens > saved else None,
+                    said=self._said.text() if tokens > saved else None,
                     sources=self._sources if self._sources and not sources_saved else None,
                 )
             except Exception:
@@ -199,7 +200,7 @@ class Writing:
         outcome = Outcome(
             finish_reason=verdict.finish_reason,
             failure=verdict.failure,
-            content="".join(self._said),
+            content=self._said.text(),
             sources=self._sources,
             model=self._model.identity,
             usage=verdict.usage,
