@@ -109,7 +109,7 @@ def load(streams: int, seconds: float, ramp: float) -> Found:
         clients.read(seconds=seconds * 0.8)
         processor = (server.cpu_seconds() - processor) / (time.monotonic() - clock)
         memory, threads = (server.memory() - before) / streams, server.threads()
-        clients.read(seconds=ramp + 60.0)
+        clients.read(seconds=ramp + 180.0)  # late ones too
         most = watch.stop()
         stored = _stored(url, tokens)
         errors = clients.errors + [
