@@ -104,7 +104,8 @@ async def test_a_reader_who_leaves_frees_the_upstream_and_has_the_partial_stored
 def test_a_site_set_up_by_environment_answers_and_frees_the_upstream_of_who_leaves(
     real_server: ServerFactory,
 ) -> None:
-    with upstream([*TWO, finish(), DONE], [HEAD, Forever(token("One "))]) as server:
+    whole = [*TWO, finish(), DONE]  # twice: readiness asks for a token of its own
+    with upstream(whole, whole, [HEAD, Forever(token("One "))]) as server:
         settings: dict[str, Any] = {
             "chat_base_url": server.base_url,
             "chat_model_name": "scripted",
@@ -126,7 +127,7 @@ def test_a_site_set_up_by_environment_answers_and_frees_the_upstream_of_who_leav
             moment = time.monotonic()
             stream.reset()
         assert server.closed_after(moment) < 1
-        sent = next(one for one in server.requests if one.method == "POST").json
+        sent = [one for one in server.requests if one.method == "POST"][1].json
         assert (sent["temperature"], sent["top_k"]) == (0.2, 5)
         assert KEY not in site.output()
         assert server.base_url not in site.output()
