@@ -146,6 +146,27 @@ def test_on_a_phone_nothing_is_cut_off_and_the_chats_are_in_a_drawer(visit: Visi
     expect(one.button("Your chats")).to_be_focused()
 
 
+def test_on_a_phone_the_documentation_is_one_column_with_its_menu_after_the_text(
+    visit: Visits,
+) -> None:
+    one = visit(**PHONE).open("/docs/configuration/")
+    text = one.page.get_by_role("main").bounding_box()
+    menu = one.page.get_by_role("navigation", name="Documentation").bounding_box()
+    assert text is not None and menu is not None
+    assert text["width"] > 300 and menu["y"] >= text["y"] + text["height"]
+    assert one.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
+def test_the_button_that_copies_code_covers_none_of_it(visit: Visits) -> None:
+    one = visit(**PHONE).open()
+    one.says(f"```\n{'long ' * 40}\n```\n")
+    one.asked()
+    code = one.content.locator("pre").bounding_box()
+    button = one.content.get_by_role("button", name="Copy").bounding_box()
+    assert code is not None and button is not None
+    assert code["x"] + code["width"] <= button["x"]
+
+
 def test_at_twice_the_size_nothing_is_cut_off(visit: Visits) -> None:
     one = visit(viewport={"width": 640, "height": 400}, device_scale_factor=2).open()
     one.says("See [1].")

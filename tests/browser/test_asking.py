@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.visits import Visit
 
@@ -212,3 +212,17 @@ def test_two_tabs_agree_on_titles_and_answers(visit: Visits) -> None:
     one.says("Second.")
     one.asked("And now?")
     expect(other.locator(".content")).to_have_text(["First.", "Second."])
+
+
+def test_what_is_typed_before_the_scripts_have_come_is_kept(visit: Visits) -> None:
+    one = visit()
+    held: list[Route] = []
+    one.page.route("**/page.js", lambda route: held.append(route))
+    one.page.goto("/", wait_until="commit")
+    one.question.fill("Early")
+    expect(one.button("Ask")).to_be_disabled()
+    held[0].continue_()
+    one.says("Late.")
+    one.button("Ask").click()
+    expect(one.content).to_have_text("Late.")
+    expect(one.page.locator("[data-question]")).to_have_text("Early")

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("playwright.sync_api")
 from playwright.sync_api import expect
 
+from tests.browser.test_access import PHONE
 from tests.browser.visits import Visit
 from tests.upstream import error
 
@@ -89,3 +90,11 @@ def test_without_the_catalog_the_page_still_works_in_english(visit: Visits) -> N
     one.says("Yes.")
     one.asked()
     expect(one.page.get_by_role("status")).to_have_text("The answer is ready.")
+
+
+def test_on_a_phone_the_name_of_the_site_is_whole_in_spanish(visit: Visits) -> None:
+    one = visit(locale="es-ES", **PHONE).open()
+    ask(one)
+    expect(one.page.locator("#exports")).to_be_visible()
+    cut_off = "element => element.scrollWidth > element.clientWidth"
+    assert not one.page.locator(".brand span").evaluate(cut_off)

@@ -53,6 +53,11 @@ def test_an_unchanged_static_file_is_not_sent_again(server: Server) -> None:
     assert again.status == 304
 
 
+def test_a_new_release_is_not_mixed_with_scripts_of_the_one_before(server: Server) -> None:
+    with server.get("/static/chats/page.js") as response:
+        assert "max-age=0" in response.headers["cache-control"]
+
+
 @pytest.mark.parametrize("path", ["/static/none.css", "/static/../manage.py", "/static/%2e%2e/x"])
 def test_a_static_file_that_is_not_there(server: Server, path: str) -> None:
     with server.get(path) as response:

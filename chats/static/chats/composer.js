@@ -26,6 +26,7 @@ export class Composer {
       this.#fit();
     });
     this.stop.addEventListener("click", onStop);
+    this.send.disabled = false; // before this the browser itself would send the form, and lose the text
   }
 
   get text() {
