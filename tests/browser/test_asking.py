@@ -221,6 +221,7 @@ def test_what_is_typed_before_the_scripts_have_come_is_kept(visit: Visits) -> No
     one.page.goto("/", wait_until="commit")
     one.question.fill("Early")
     expect(one.button("Ask")).to_be_disabled()
+    expect(one.page.locator("#open-chats")).to_be_disabled()
     held[0].continue_()
     one.says("Late.")
     one.button("Ask").click()

@@ -163,6 +163,31 @@ def test_a_connection_lost_in_mid_answer_is_said_and_what_was_said_is_found_agai
     expect(one.page.locator(".exchange")).to_have_count(1)
 
 
+def test_what_could_not_be_laid_out_offline_is_said_until_it_is_shown(visit: Visits) -> None:
+    one = visit().open()
+    with one.says_and_waits("**Before**") as go_on:
+        one.ask()
+        expect(one.content).to_have_text("**Before**")
+        one.context.set_offline(True)
+        go_on.set()
+        expect(one.notice).to_contain_text("The answer could not be laid out.")
+    one.context.set_offline(False)
+    expect(one.content.locator("strong")).to_have_text("Before")
+    expect(one.notice).to_be_hidden()
+
+
+def test_an_answer_stopped_by_a_server_that_has_gone_is_said_to_be_interrupted(
+    visit: Visits,
+) -> None:
+    one = visit().open()
+    one.page.route("**/answers/*", lambda route: route.abort())
+    with one.says_and_waits("Half"):
+        one.ask()
+        expect(one.content).to_have_text("Half")
+        one.button("Stop the answer").click()
+        expect(one.notice).to_contain_text("The answer was interrupted.")
+
+
 @pytest.mark.parametrize("path", ["/chats/nonsense", "/chats/01a00000-0000-7000-8000-000000000000"])
 def test_a_chat_that_is_not_there_is_said_to_be_missing(visit: Visits, path: str) -> None:
     one = visit()

@@ -10,6 +10,8 @@ import { fieldsOf, gettext, wordsOf } from "./words.js";
 
 const WATCH_MS = 1000;
 const KEPT = gettext("Your question is kept.");
+const LOST = gettext("The connection was lost. What was said so far stays here.");
+const NOT_LAID_OUT = gettext("The answer could not be laid out.");
 const FINAL = new Set(["CHAT_FULL", "CHAT_NOT_FOUND", "VALIDATION_ERROR", "MESSAGE_NOT_FOUND"]);
 const ENDED = {
   stop: gettext("The answer is ready."),
@@ -22,6 +24,7 @@ export class Conversation {
   #abort = null; // of the stream that this page reads
   #pending = null; // {text, key} of a question that may or may not have arrived
   #watching = 0;
+  #untilShown = null; // the notice that holds until the thread is shown as it is stored
 
   constructor(chatId, { announce, onStarted, onChanged }) {
     Object.assign(this, { chatId, announce, onStarted, onChanged, composer: null });
@@ -84,6 +87,7 @@ export class Conversation {
       const html = await api.threadHtml(this.chatId);
       if (!this.asking) {
         thread.replaceThread(html);
+        notice.hideIf(this.#untilShown);
         this.watch();
       }
     } catch (error) {
@@ -141,7 +145,7 @@ export class Conversation {
     try {
       thread.replaceAnswer(live.element, await api.answerHtml(this.chatId, answerId));
     } catch {
-      notice.show(gettext("The answer could not be laid out."), { again: () => this.refresh() });
+      this.#unshown([reason !== "stop" && ENDED[reason], NOT_LAID_OUT], () => this.refresh());
     }
     this.announce(ENDED[reason] ?? ENDED.stop);
     this.onChanged();
@@ -152,9 +156,12 @@ export class Conversation {
       this.onChanged();
       return;
     }
-    notice.show(gettext("The connection was lost. What was said so far stays here."), {
-      again: () => this.#lost(),
-    });
+    this.#unshown([LOST], () => this.#lost());
+  }
+
+  #unshown(words, again) {
+    this.#untilShown = words.filter(Boolean).join(" ");
+    notice.show(this.#untilShown, { again });
   }
 
   #refused(problem, again, kept) {

@@ -4,6 +4,7 @@ const aside = document.getElementById("chats");
 const button = document.getElementById("open-chats");
 const veil = document.getElementById("veil");
 const main = document.getElementById("main");
+button.disabled = false; // a click before this would be lost
 
 button.addEventListener("click", () => toggle(!aside.classList.contains("open")));
 veil.addEventListener("click", () => toggle(false));
