@@ -23,7 +23,7 @@ from chats.models import Chat, Feedback, Generation, Message
 from chats.usage import RANGES, total_of, usage_by_day
 from fastrag_site import big_lists
 from fastrag_site.big_lists import ReadOnlyAdmin
-from fastrag_site.links import external_link
+from fastrag_site.foreign import external_link, verbatim
 from retrieval.ingest.fragments import directive
 from retrieval.selectors import suspected_pages
 from retrieval.types import Fragment
@@ -36,7 +36,7 @@ class _Shown:
 
     @admin.display(description="content")
     def full_content(self, message: Message) -> SafeString:
-        return format_html('<div style="white-space: pre-wrap">{}</div>', message.content)
+        return verbatim(message.content)
 
     @admin.display(description="outcome")
     def outcome(self, message: Message) -> str:

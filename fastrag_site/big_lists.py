@@ -75,6 +75,9 @@ class ReadOnlyAdmin(BigListAdmin):
 
     actions = None
 
+    class Media:
+        css: ClassVar = {"all": ["fastrag_site/admin.css"]}
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from fastrag_site.big_lists import BigListAdmin, ReadOnlyAdmin, named_objects
-from fastrag_site.links import external_link
+from fastrag_site.foreign import external_link, verbatim
 from retrieval import admin_rcp  # noqa: F401  (registers its own)
 from retrieval.admin_forms import SiteForm
 from retrieval.admin_results import NO_WORKER, outcome, summary_table, syncs_stuck
@@ -193,7 +193,7 @@ class ChunkAdmin(ReadOnlyAdmin):
 
     @admin.display(description="text")
     def full_text(self, chunk: Chunk) -> SafeString:
-        return format_html('<div style="white-space: pre-wrap">{}</div>', chunk.text)
+        return verbatim(chunk.text)
 
     @admin.display(description="link to the passage")
     def fragment(self, chunk: Chunk) -> SafeString:

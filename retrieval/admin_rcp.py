@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from fastrag_site.big_lists import ReadOnlyAdmin
-from fastrag_site.links import external_link
+from fastrag_site.foreign import external_link
 from retrieval.ingest.store import pages_prune
 from retrieval.models import Document, HitFeedback
 

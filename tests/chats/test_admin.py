@@ -201,3 +201,14 @@ def test_an_answer_shows_which_of_its_pages_give_orders_to_models(admin_client: 
     marked = page.content.decode().partition("give orders to models")[2]
     assert f'⚠ <a href="{bad.url}"' in marked
     assert good.url not in marked
+
+
+def test_content_keeps_its_line_ends_without_a_style_that_the_policy_forbids(
+    admin_client: Client,
+) -> None:
+    chat = ChatFactory.create(user=User.objects.first(), session_key="")
+    exchange(chat, 0, content="one\n    two")
+    page = admin_client.get(chat_page(chat)).content.decode()
+    assert '<div class="verbatim">one\n    two</div>' in page
+    assert "fastrag_site/admin.css" in page
+    assert "style=" not in page

@@ -1,4 +1,4 @@
-"""Links in the admin to pages of other sites. A leaf."""
+"""What the admin shows of other sites: links to their pages, and their text. A leaf."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def external_link(url: str, text: str) -> SafeString:
     return format_html(
         '<a href="{}" target="_blank" rel="noopener noreferrer nofollow">{}</a>', url, text
     )
+
+
+def verbatim(text: str) -> SafeString:
+    """Text with its line ends and spaces, styled by admin.css."""
+    return format_html('<div class="verbatim">{}</div>', text)
