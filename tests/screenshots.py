@@ -23,7 +23,7 @@ from tests.live import ROOT, Server, environment, serve
 
 IMAGES = ROOT / "docs" / "images"
 QUESTION = "How do I index a site?"
-FOLLOW_UP = "What does a second sync cost?"
+FOLLOW_UP = "What happens when a page changes?"
 DESKTOP = {"viewport": {"width": 1200, "height": 900}}
 PHONE = {"viewport": {"width": 390, "height": 780}, "is_mobile": True, "has_touch": True}
 
