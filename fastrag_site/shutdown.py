@@ -120,13 +120,15 @@ def _insist() -> None:
     By now its stream is closed and stored: tell the server to give up, then leave.
     """
     time.sleep(grace() + _INSIST_SECONDS)
+    if not draining():
+        return
     os.kill(os.getpid(), signal.SIGINT)  # a second signal makes uvicorn drop its connections
     time.sleep(_INSIST_SECONDS)
     os._exit(128 + signal.SIGTERM)
 
 
 def reset() -> None:
-    """Forget that draining began. For tests."""
+    """Forget that draining began, and insist on nothing. For tests."""
     _begun.clear()
 
 
