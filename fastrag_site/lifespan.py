@@ -1,7 +1,7 @@
 """ASGI middleware for the process: start-up hooks, and draining before the server shuts down.
 
-Below: shutdown, write_ahead. Above: asgi. Apps connect receivers to `started`; a failing one is
-logged, and the server starts all the same.
+Below: shutdown. Above: asgi. Apps connect receivers to `started`; a failing one is logged, and the
+server starts all the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from django.db import connections
 from django.dispatch import Signal
 
 from fastrag_site import shutdown
-from fastrag_site.write_ahead import hold_log
 
 Scope = dict[str, Any]
 Message = Mapping[str, Any]
@@ -44,17 +43,13 @@ class Lifespan:
 
 
 async def _serve(receive: Receive, send: Send) -> None:
-    log = None
     while True:
         message = await receive()
         if message["type"] == "lifespan.startup":
-            log = hold_log()
             await started.asend_robust(sender=Lifespan)  # logs what fails
             await sync_to_async(connections.close_all)()  # of the thread that ran the hooks
             await send({"type": "lifespan.startup.complete"})
         else:
             shutdown.begin()
-            if log is not None:
-                log.close()
             await send({"type": "lifespan.shutdown.complete"})
             return

@@ -21,13 +21,6 @@ def test_open_answers_take_no_thread_and_no_connection_each(real_server: ServerF
         begun(stream)
         assert stream.event() is not None  # the search is over
     assert threads(server) < OPEN
-    assert open_databases(server) < OPEN / 3  # SQLite keeps what it closed to open it again
+    assert open_databases(server) == 0
     for stream in streams:
         stream.close()
-
-
-def test_the_log_of_the_database_stays_between_requests(real_server: ServerFactory) -> None:
-    server = real_server(env=env())
-    for _ in range(2):
-        Visitor(server).ask().close()
-        assert (server.var_dir / "fastrag.sqlite3-wal").exists()
