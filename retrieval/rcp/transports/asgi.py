@@ -31,6 +31,7 @@ from retrieval.rcp.transports.http import (
     Identify,
     refusal,
 )
+from retrieval.rcp.transports.turns import LoopTurns
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -46,11 +47,12 @@ class RcpApp:
         endpoint: HttpEndpoint,
         *,
         identify: Identify | None = None,
-        start: Callable[[Call], None] = Call.start,
+        turns: LoopTurns | None = None,
     ) -> None:
         self._endpoint = endpoint
         self._identify = identify
-        self._start = start
+        self._turns = turns
+        self._start = Call.start if turns is None else turns.start
         self._watch = DepartureWatch()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,12 +80,17 @@ class RcpApp:
             return
         request = HttpRequest(body, method, headers.accept, headers.session)
         exchange = self._endpoint.open(request, caller)
-        self._watch.add(exchange, receive)
         try:
-            exchange.start(self._start)
-            if exchange.channel is None:
-                await exchange.answer.wait_async()
+            turn = exchange.start(self._start)
+            if turn is not None:
+                await turn
+            if not exchange.answer.finished:
+                self._watch.add(exchange, receive)
+                if exchange.channel is None:
+                    await exchange.answer.wait_async()
             await _send(self._endpoint.reply(exchange), send)
+            if self._turns is not None:
+                self._turns.answered()
         finally:
             self._watch.remove(exchange)
             exchange.abort()
@@ -157,6 +164,7 @@ async def _send(reply: HttpReply, send: Send) -> None:
         headers.append((b"content-length", str(len(reply.body)).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     if reply.frames is not None:
+        await send({"type": "http.response.body", "body": b"", "more_body": True})  # the head's
         async with aclosing(reply.frames) as frames:
             async for frame in frames:
                 await send({"type": "http.response.body", "body": frame, "more_body": True})

@@ -1,6 +1,6 @@
 """What one HTTP request's handlers say, on its way from their threads to one reader.
 
-Below: calls (by protocol), releasing. Above: transports.http. `Answer` carries the reply alone;
+Below: calls (by protocol). Above: transports.http. `Answer` carries the reply alone;
 `Channel` the frames before it as well, bounded: a handler waits where its reader is slow. Neither
 belongs to an event loop until it is awaited.
 """
@@ -11,10 +11,10 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 
 from retrieval.rcp.calls import Call
 from retrieval.rcp.messages import Reply
-from retrieval.rcp.transports.releasing import release
 
 
 class Answer:
@@ -48,7 +48,7 @@ class Answer:
     def _wake(self) -> None:
         waiter, self._waiter = self._waiter, None
         if waiter is not None:
-            release(waiter)
+            _release(waiter)
 
 
 class Channel(Answer):
@@ -91,3 +91,25 @@ class Channel(Answer):
             if not frames:
                 while not (await asyncio.wait({waiter}, timeout=silence))[0]:
                     yield None
+
+
+def _release(waiter: asyncio.Future[None]) -> None:
+    """Let go on whoever waits, from any thread."""
+    loop = waiter.get_loop()
+    if _runs_here(loop):  # waking a loop from outside costs two system calls and a turn of it
+        _set(waiter)
+    else:
+        with suppress(RuntimeError):  # the loop is closed: nobody waits
+            loop.call_soon_threadsafe(_set, waiter)
+
+
+def _runs_here(loop: asyncio.AbstractEventLoop) -> bool:
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+def _set(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

@@ -1,4 +1,4 @@
-"""One packet for one response: writes of one step of the loop leave together.
+"""One packet for one response: its head waits for what it heads.
 
 Below: uvicorn's protocol. Above: transports.serve. uvicorn writes the head and the body of a
 response on their own, which wakes the client twice; for small answers that is a fifth of the time.
@@ -11,27 +11,28 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+HEAD = b"HTTP/"
+INTERIM = b"HTTP/1.1 100 "  # asks for the rest of a request, and heads nothing
+
 
 class CoalescingTransport(asyncio.Transport):
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__()
         self._transport = transport
-        self._loop = loop
-        self._waiting: list[bytes] = []
+        self._head = b""
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        if not self._waiting:
-            self._loop.call_soon(self._flush)
-        self._waiting.append(bytes(data))
-        if len(self._waiting) == 2 and self._waiting[0].startswith(b"HTTP/"):
-            self._flush()  # a head and what it heads: nothing is worth waiting for
+        head, self._head = self._head, b""
+        if isinstance(data, bytes) and data.startswith(HEAD) and not data.startswith(INTERIM):
+            self._head = data
+        elif head or data:
+            self._transport.write(head + data if head else data)
 
     def close(self) -> None:
-        self._flush()
+        self.write(b"")
         self._transport.close()
 
     def abort(self) -> None:
-        self._waiting.clear()
         self._transport.abort()
 
     def is_closing(self) -> bool:
@@ -47,15 +48,9 @@ class CoalescingTransport(asyncio.Transport):
         self._transport.resume_reading()
 
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
-        self._flush()
         self._transport.set_protocol(protocol)
-
-    def _flush(self) -> None:
-        data, self._waiting = b"".join(self._waiting), []
-        if data and not self._transport.is_closing():
-            self._transport.write(data)
 
 
 class CoalescingProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(CoalescingTransport(transport, self.loop))
+        super().connection_made(CoalescingTransport(transport))

@@ -33,6 +33,7 @@ from retrieval.rcp.transports.accept import wants_event_stream
 from retrieval.rcp.transports.channel import Answer, Channel
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
+Start: TypeAlias = Callable[[Call], Awaitable[None] | None]
 Identify: TypeAlias = Callable[[Mapping[str, str]], Caller | Awaitable[Caller]]
 
 JSON_HEADERS: Headers = (("Content-Type", "application/json"), ("Cache-Control", "no-store"))
@@ -74,10 +75,15 @@ class Exchange:
         ):
             self.channel = answer
 
-    def start(self, start: Callable[[Call], None] = Call.start) -> None:
-        """Have the calls run; `start` is how those of a buffered answer are."""
+    def start(self, start: Start = Call.start) -> Awaitable[None] | None:
+        """Have the calls run; `start` is how those of a buffered answer are.
+
+        Returns what to await before looking for the answer, where there is anything.
+        """
+        turn = None
         for call in self._calls:
-            (start if self.channel is None else Call.start)(call)
+            turn = (start if self.channel is None else Call.start)(call) or turn
+        return turn
 
     def abort(self) -> None:
         """The caller is gone: stop what runs. No effect on what is finished."""

@@ -31,7 +31,7 @@ def serve(
     loop = _new_event_loop()
     turns = LoopTurns(server.runtime, loop)
     config = uvicorn.Config(
-        RcpApp(endpoint, identify=identify, start=turns.start),
+        RcpApp(endpoint, identify=identify, turns=turns),
         host=host,
         port=port,
         lifespan="off",

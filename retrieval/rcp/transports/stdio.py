@@ -1,13 +1,14 @@
 """Serves one client over two file descriptors: one JSON text a line, each way.
 
-Below: dispatcher, lines, lookout. Above: Server.serve_stdio. Messages are admitted in the order
-they come, so that a cancel always finds its request; handlers run concurrently.
+Below: dispatcher, linger, lines, lookout. Above: Server.serve_stdio. Messages are admitted in the
+order they come, so that a cancel always finds its request; handlers run concurrently.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import select
 import sys
 import threading
 from collections import deque
@@ -21,6 +22,7 @@ from retrieval.rcp.messages import Reply, failure
 from retrieval.rcp.peers import Peer
 from retrieval.rcp.session import Session
 from retrieval.rcp.transports.lines import LineSplitter
+from retrieval.rcp.transports.linger import Linger
 from retrieval.rcp.transports.lookout import Lookout, run_timed
 
 if TYPE_CHECKING:
@@ -64,6 +66,9 @@ class StdioTransport:
         self._admitted: deque[Call] = deque()  # touched by the thread that reads alone
         self._here: Call | None = None
         self._lookout = Lookout(self._hand_over)
+        self._linger = Linger()
+        self._comes = select.poll()
+        self._comes.register(source, select.POLLIN)
         self._finished = threading.Event()
         os.set_blocking(source, True)
         os.set_blocking(sink, True)
@@ -98,10 +103,13 @@ class StdioTransport:
         self._finished.set()
 
     def _next_lines(self) -> list[bytes | None]:
+        while self._linger.goes_on() and not self._comes.poll(0):
+            pass
         try:
             chunk = os.read(self._source, CHUNK)
         except OSError:
             chunk = b""
+        self._linger.asked()
         if chunk:
             return self._lines.feed(chunk)
         self._at_end = True
@@ -130,7 +138,11 @@ class StdioTransport:
         self._here = call
         turn = self._lookout.begin()
         call.run()
-        return self._lookout.keeps_on(turn)
+        if not self._lookout.keeps_on(turn):
+            return False
+        if not self._runtime.in_flight:
+            self._linger.answered()
+        return True
 
     def _hand_over(self) -> None:
         """Called by the lookout: the call that runs in the reading thread takes its time."""

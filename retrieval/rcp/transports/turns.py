@@ -1,6 +1,6 @@
 """An event loop and, between two turns of it, the quick handlers: one thread at a time for both.
 
-Below: lookout, releasing, runtime. Above: transports.serve. To hand a quick handler to another
+Below: linger, lookout, runtime. Above: transports.serve. To hand a quick handler to another
 thread and its result back costs more than the rest of a request. So the loop stops, its thread runs
 the handler, and the loop goes on. Where that takes longer than a moment, the lookout has another
 thread take the loop over, which nothing stops: any thread may run on a loop that stands still.
@@ -14,21 +14,26 @@ from collections import deque
 from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from retrieval.rcp.calls import Call
 from retrieval.rcp.runtime import Runtime
+from retrieval.rcp.transports.linger import Linger
 from retrieval.rcp.transports.lookout import Lookout, run_timed
-from retrieval.rcp.transports.releasing import hold, let_go
+
+Turn: TypeAlias = "asyncio.Future[None]"
 
 
 class LoopTurns:
     def __init__(self, runtime: Runtime, loop: asyncio.AbstractEventLoop) -> None:
         self._runtime = runtime
         self._loop = loop
-        self._ready: deque[Call] = deque()  # touched by the thread that runs the loop alone
-        self._here: Call | None = None
+        # Both are touched by the thread that has the loop alone.
+        self._ready: deque[tuple[Call, Turn]] = deque()
+        self._here: tuple[Call, Turn] | None = None
         self._lookout = Lookout(self._hand_over)
+        self._linger = Linger()
+        self._lingers = False
         self._ended = threading.Event()
 
     def run(self, main: Coroutine[Any, Any, None]) -> None:
@@ -43,16 +48,35 @@ class LoopTurns:
             self._lookout.stop()
         self._main.result()
 
-    def start(self, call: Call) -> None:
-        """Called on the loop: have a call run that does not stream."""
+    def start(self, call: Call) -> Turn | None:
+        """Called on the loop: have a call run that does not stream.
+
+        Returns its turn, to be awaited: when that is over, a quick call has been answered.
+        """
+        self._linger.asked()
         if call.route.is_async:
             call.start()
         elif call.route.quick and self._runtime.pool.has_room():
-            self._ready.append(call)
+            turn = self._loop.create_future()
+            self._ready.append((call, turn))
             if len(self._ready) == 1:
                 self._loop.stop()  # which lets the loop finish what it is at
+            return turn
         else:
             self._runtime.pool.submit(partial(run_timed, call))
+        return None
+
+    def answered(self) -> None:
+        """Called on the loop: a call that was started here has got its answer out."""
+        self._linger.answered()
+        if not self._lingers and not self._runtime.in_flight:
+            self._stay_awake()
+
+    def _stay_awake(self) -> None:
+        """A loop with something to do does not sleep."""
+        self._lingers = self._linger.goes_on()
+        if self._lingers:
+            self._loop.call_soon(self._stay_awake)
 
     def _take_turns(self) -> None:
         while not self._main.done():
@@ -68,20 +92,26 @@ class LoopTurns:
     def _run_ready(self) -> bool:
         """Whether this thread still has the loop afterwards."""
         while self._ready:
-            self._here = self._ready.popleft()
-            turn = self._lookout.begin()
-            hold(self._loop)
-            self._here.run()
-            owned = self._lookout.keeps_on(turn)
-            let_go(owned=owned)
-            if not owned:
+            call, turn = self._here = self._ready.popleft()
+            watched = self._lookout.begin()
+            call.run()
+            if not self._lookout.keeps_on(watched):
                 return False
+            _end(turn)
         return True
 
     def _hand_over(self) -> None:
+        """Called by the lookout: no thread has the loop until another takes it over."""
         if self._here is not None:
-            self._here.route.quick = False
+            call, turn = self._here
+            call.route.quick = False
+            _end(turn)  # whoever waits looks on for the answer
         self._runtime.pool.submit(self._take_turns)
+
+
+def _end(turn: Turn) -> None:
+    if not turn.done():
+        turn.set_result(None)
 
 
 def _wind_up(loop: asyncio.AbstractEventLoop) -> None:

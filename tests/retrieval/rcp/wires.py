@@ -22,7 +22,6 @@ from typing import Any, Protocol
 import uvicorn
 
 from retrieval import rcp
-from retrieval.rcp.calls import Call
 from retrieval.rcp.runtime import Runtime
 from retrieval.rcp.transports.asgi import RcpApp
 from retrieval.rcp.transports.stdio import StdioTransport
@@ -310,8 +309,7 @@ def _open_http(stateless: bool) -> Callable[[rcp.Server], AbstractContextManager
         serving = host()
         endpoint = server.endpoint(stateless=stateless)
         # The stand-alone server runs quick handlers between the turns of its loop.
-        start = Call.start if stateless else serving.turns.start
-        serving.app = RcpApp(endpoint, start=start)
+        serving.app = RcpApp(endpoint, turns=None if stateless else serving.turns)
         headers = {"RCP-Session": os.urandom(8).hex()}
         yield HttpWire(serving.port, stateless=stateless, headers=headers)
 
