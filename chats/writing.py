@@ -10,8 +10,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from django.db import InterfaceError, OperationalError
@@ -37,7 +37,7 @@ from chats.sources import sources_from
 from chats.storing import Outcome
 from fastrag_site import metrics, shutdown
 from fastrag_site.conf import conf
-from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
+from fastrag_site.threads import drained, in_thread, to_the_end
 from retrieval.types import Query, Retrieved, Stage
 
 Retrieve = Callable[[Query], Generator[Stage, None, Retrieved]]
@@ -108,33 +108,26 @@ class Writing:
         exchange = self.exchange
         query = await rewriting.query_for(exchange.question, exchange.history, self._model)
         async with bound(conf().retrieval_seconds, _("The search took too long.")):
-            retrieved = await self._search(query)
-        prompt = await in_thread(self._prompt_from, query, retrieved)
+            retrieved, prompt = await drained(partial(self._found, query))
         # The best hits are left, so each page keeps its number.
         sources = sources_from(retrieved.hits[: len(prompt.passages)])
         self._sources = [source.to_dict() for source in sources]
         await self._handover.put(Sources(message_id=exchange.message_id, sources=sources))
         return prompt
 
-    def _prompt_from(self, query: str, retrieved: Retrieved) -> Prompt:
+    def _found(self, text: str) -> Generator[Stage, None, tuple[Retrieved, Prompt]]:
+        """In a thread."""
         exchange = self.exchange
+        retrieved = yield from self._retrieve(Query(text=text, k=conf().answer_passages))
         prompt = prompt_from(
             question=exchange.question,
-            query=query,
+            query=text,
             retrieved=retrieved,
             sources=sources_from(retrieved.hits),
             history=exchange.history,
             max_tokens=conf().answer_max_tokens,
         )
-        return budget.fitted(prompt, self._model)
-
-    async def _search(self, text: str) -> Retrieved:
-        query = Query(text=text, k=conf().answer_passages)
-        async with aclosing(iterate_in_thread(lambda: self._retrieve(query))) as steps:
-            async for step in steps:
-                if isinstance(step, Returned):
-                    return step.value
-        raise InternalFailure
+        return retrieved, budget.fitted(prompt, self._model)
 
     async def _speak(self, prompt: Prompt) -> Finished:
         """Pass the model's tokens on until it has finished."""

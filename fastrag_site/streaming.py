@@ -17,9 +17,6 @@ from django.http import StreamingHttpResponse
 from fastrag_site import metrics, shutdown, sse
 from fastrag_site.conf import conf
 from fastrag_site.steps import Steps
-from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
-
-__all__ = ["EventStreamResponse", "Returned", "in_thread", "iterate_in_thread", "to_the_end"]
 
 HEADERS = {
     "Cache-Control": "no-cache, no-transform",

@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+import threading
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from django.db import connections
 
@@ -23,19 +22,11 @@ T = TypeVar("T")
 R = TypeVar("R")
 P = ParamSpec("P")
 
-# Two pools: a generator keeps its thread while its consumer waits for a call.
+# Two pools: however long the generators take, a call finds a thread.
 _CALLS = ThreadPoolExecutor(8, "call")
 _GENERATORS = ThreadPoolExecutor(16, "generator")
-_CLOSE_SECONDS = 5.0  # that an idle generator may take to close before we go on without it
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Returned(Generic[R]):
-    """The last item of `iterate_in_thread`: what the generator returned."""
-
-    value: R
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -68,77 +59,27 @@ async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-async def iterate_in_thread(
-    make_generator: Callable[[], Generator[T, None, R]],
-) -> AsyncGenerator[T | Returned[R], None]:
-    """The items of a blocking generator, then `Returned(value)`.
+async def drained(make_steps: Callable[[], Generator[Any, None, R]]) -> R:
+    """Run a blocking generator to its end in a thread of its own pool; what it returns.
 
-    One thread makes, runs and closes the generator, one step for each item asked for. Closing this
-    one (use `aclosing`) closes the generator: at once where it waits for us, at its next yield
-    where it is busy, and then nobody waits for it.
+    A cancelled caller does not wait: the generator is closed at its next step.
     """
-    loop = asyncio.get_running_loop()
-    demand: SimpleQueue[asyncio.Future[T | Returned[R]] | None] = SimpleQueue()
-    serve = partial(_serve, make_generator, demand, loop)
-    thread = loop.run_in_executor(_GENERATORS, partial(copy_context().run, serve))
-    busy = False
-    try:
-        while True:
-            answer: asyncio.Future[T | Returned[R]] = loop.create_future()
-            busy = True
-            demand.put(answer)
-            item = await answer
-            busy = False
-            yield item
-            if isinstance(item, Returned):
-                return
-    finally:
-        demand.put(None)
-        if busy:
-            thread.cancel()  # takes it out of the queue; a running one ends by itself
-        else:
-            await asyncio.wait((thread,), timeout=_CLOSE_SECONDS)
+    abandoned = threading.Event()
 
-
-def _serve(
-    make_generator: Callable[[], Generator[T, None, R]],
-    demand: SimpleQueue[asyncio.Future[T | Returned[R]] | None],
-    loop: asyncio.AbstractEventLoop,
-) -> None:
-    """In the thread: one step for each future that arrives, until None."""
-
-    def run() -> Generator[T, None, R]:
-        return (yield from make_generator())
-
-    def steps() -> None:
-        with contextlib.closing(run()) as generator:
-            while (answer := demand.get()) is not None:
+    def run() -> R | None:
+        with contextlib.closing(make_steps()) as steps:
+            while not abandoned.is_set():
                 try:
-                    item = next(generator)
+                    next(steps)
                 except StopIteration as stop:
-                    return _tell(loop, answer, answer.set_result, Returned(stop.value))
-                except BaseException as error:
-                    return _tell(loop, answer, answer.set_exception, error)
-                _tell(loop, answer, answer.set_result, item)
+                    result: R = stop.value
+                    return result
+        return None  # nobody is told
 
     try:
-        _closing_connections(steps)
-    except Exception:
-        logger.exception("a generator failed to close")
-
-
-def _tell(
-    loop: asyncio.AbstractEventLoop,
-    answer: asyncio.Future[Any],
-    settle: Callable[[Any], None],
-    outcome: object,
-) -> None:
-    def settle_unless_cancelled() -> None:
-        if not answer.done():
-            settle(outcome)
-
-    with contextlib.suppress(RuntimeError):  # the loop has closed
-        loop.call_soon_threadsafe(settle_unless_cancelled)
+        return cast(R, await run_in(_GENERATORS, run))
+    finally:
+        abandoned.set()
 
 
 def release_connections() -> None:

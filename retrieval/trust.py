@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 
 LONGEST = 20_000  # characters that are looked at
 _HIDDEN_LEAST = 20  # characters of the block that shows as nothing and spells out ASCII
@@ -182,6 +183,7 @@ _SIGNS = (
 )
 
 
+@lru_cache(maxsize=1024)  # the same passages answer many questions
 def injection_suspected(text: str) -> bool:
     text = text[:LONGEST]
     if not text.isascii():

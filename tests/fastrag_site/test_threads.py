@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Generator
-from contextlib import aclosing
 from contextvars import ContextVar
 
 import pytest
 
-from fastrag_site.threads import Returned, in_thread, iterate_in_thread, to_the_end
+from fastrag_site.threads import drained, in_thread, to_the_end
 
 
 def counting(steps: list[str]) -> Callable[[], Generator[int, None, str]]:
@@ -26,40 +25,29 @@ def counting(steps: list[str]) -> Callable[[], Generator[int, None, str]]:
     return run
 
 
-async def test_items_come_in_order_and_the_returned_value_last() -> None:
-    items = [item async for item in iterate_in_thread(counting([]))]
-    assert items == [0, 1, 2, Returned("all")]
-
-
-async def test_the_generator_runs_one_step_for_each_item_asked_for() -> None:
+async def test_a_generator_runs_to_its_end_in_a_thread_and_its_result_arrives() -> None:
     steps: list[str] = []
-    async with aclosing(iterate_in_thread(counting(steps))) as items:
-        assert await anext(items) == 0
-        assert steps == ["0"]
-        assert await anext(items) == 1
-        assert steps == ["0", "1"]
+    assert await drained(counting(steps)) == "all"
+    assert steps == ["0", "1", "2", "closed in generator"]
 
 
-async def test_leaving_early_closes_the_generator_in_its_thread_before_going_on() -> None:
-    steps: list[str] = []
-    async with aclosing(iterate_in_thread(counting(steps))) as items:
-        await anext(items)
-    assert steps == ["0", "closed in generator"]
-
-
-async def test_a_generator_that_is_busy_is_closed_later_and_nobody_waits() -> None:
-    go, closed = threading.Event(), threading.Event()
+async def test_a_generator_whose_caller_leaves_is_closed_at_its_next_step() -> None:
+    began, go, closed = threading.Event(), threading.Event(), threading.Event()
 
     def busy() -> Generator[int, None, None]:
         try:
+            began.set()
             go.wait(10)
             yield 1
+            raise AssertionError("went on")
         finally:
             closed.set()
 
-    async with aclosing(iterate_in_thread(busy)) as items:
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(anext(items), 0.02)
+    caller = asyncio.create_task(drained(busy))
+    assert await asyncio.to_thread(began.wait, 5)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
     assert not closed.is_set()
     go.set()
     assert await asyncio.to_thread(closed.wait, 5)
@@ -70,10 +58,8 @@ async def test_an_error_in_the_generator_arrives_as_itself() -> None:
         yield 1
         raise LookupError("gone")
 
-    items = iterate_in_thread(broken)
-    assert await anext(items) == 1
     with pytest.raises(LookupError, match="gone"):
-        await anext(items)
+        await drained(broken)
 
 
 async def test_an_error_before_there_is_a_generator_arrives_too() -> None:
@@ -81,27 +67,27 @@ async def test_an_error_before_there_is_a_generator_arrives_too() -> None:
         raise LookupError("no generator")
 
     with pytest.raises(LookupError, match="no generator"):
-        await anext(iterate_in_thread(broken))
+        await drained(broken)
 
 
 async def test_a_generator_keeps_its_thread_and_the_callers_context() -> None:
     name: ContextVar[str] = ContextVar("name")
     name.set("caller")
 
-    def where() -> Generator[tuple[int, str], None, None]:
+    def where() -> Generator[None, None, set[tuple[int, str]]]:
+        seen = set()
         for _ in range(3):
-            yield threading.get_ident(), name.get()
+            seen.add((threading.get_ident(), name.get()))
+            yield
+        return seen
 
-    seen = [item async for item in iterate_in_thread(where)]
-    assert len({item for item in seen if not isinstance(item, Returned)}) == 1
-    assert seen[0] == (seen[1][0], "caller")  # type: ignore[index]
+    ((thread, caller),) = await drained(where)
+    assert thread != threading.get_ident()
+    assert caller == "caller"
 
 
 async def test_more_generators_than_threads_all_end() -> None:
-    async def drain() -> int:
-        return len([item async for item in iterate_in_thread(counting([]))])
-
-    assert await asyncio.gather(*(drain() for _ in range(40))) == [4] * 40
+    assert await asyncio.gather(*(drained(counting([])) for _ in range(40))) == ["all"] * 40
 
 
 async def test_a_call_gives_its_result_or_its_error() -> None:

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from fastrag_site import shutdown, sse
 from fastrag_site.streaming import EventStreamResponse
-from fastrag_site.threads import in_thread, iterate_in_thread
+from fastrag_site.threads import drained, in_thread
 
 gate = asyncio.Event()
 made = itertools.count()  # events of endless streams
@@ -100,18 +100,20 @@ def ask_database() -> int:
         return int(cursor.fetchone()[0])
 
 
-def ask_repeatedly() -> Generator[int, None, None]:
+def ask_repeatedly() -> Generator[int, None, int]:
     for _ in range(3):
         yield ask_database()
+    return 4
 
 
 async def threads(request: HttpRequest) -> JsonResponse:
     """Use the database from every pool of threads."""
     calls = await asyncio.gather(*(in_thread(ask_database) for _ in range(50)))
-    items = [item async for item in iterate_in_thread(ask_repeatedly)]
-    async with contextlib.aclosing(iterate_in_thread(ask_repeatedly)) as left_early:
-        await anext(left_early)
-    return JsonResponse({"calls": sum(calls), "items": len(items)})
+    items = await drained(ask_repeatedly)
+    left_early = asyncio.create_task(drained(ask_repeatedly))
+    await asyncio.sleep(0)
+    left_early.cancel()
+    return JsonResponse({"calls": sum(calls), "items": items})
 
 
 async def state(request: HttpRequest) -> JsonResponse:
