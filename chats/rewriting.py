@@ -65,11 +65,12 @@ def usable(said: str, question: str, turns: Sequence[Turn]) -> str:
 
 def _is_about(query: str, question: str, turns: Sequence[Turn]) -> bool:
     """Whether it keeps to what was asked: more than half of the question's own words, or where it
-    has none, a word of an earlier question or of what was offered last. Others were made up.
+    has none, a word of what was asked or offered last. Others were made up, or left behind.
     """
     words, own = followups.topic_words(query), followups.topic_words(question)
     if own:
         return 2 * len(words & own) > len(own)
     offered = _OFFER.search(turns[-1].answer)
-    asked = [turn.question for turn in turns] + ([offered.group()] if offered else [])
-    return any(words & followups.topic_words(text) for text in asked)
+    asked = (followups.topic_words(turn.question) for turn in reversed(turns))
+    latest = next(filter(None, asked), frozenset())
+    return bool(words & (latest | followups.topic_words(offered.group() if offered else "")))

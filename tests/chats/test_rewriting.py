@@ -130,3 +130,12 @@ async def test_agreement_is_searched_by_what_was_offered() -> None:
     history = [Turn(question="海潮是什麼?", answer="月亮吸引海水。")]
     with upstream(answer("月亮为什么吸引海水")) as server:
         assert await query_for("为什么?", history, model_at(server)) == "月亮为什么吸引海水"
+
+
+async def test_a_question_without_words_of_its_own_stays_with_what_was_asked_last() -> None:
+    history = [*HISTORY, Turn(question="Are there two tides a day?", answer="Yes.")]
+    said = "How do I install the tables?"
+    with upstream(answer(said), answer("Why two tides a day?")) as server:
+        model = model_at(server)
+        assert await query_for("why?", history, model) == "Are there two tides a day?"
+        assert await query_for("why?", history, model) == "Why two tides a day?"
