@@ -27,7 +27,7 @@ TELLING_WORDS = 4  # fewer stop words tell nothing
 MAX_QUERY_FORMS = 1_000  # that are read of it
 MAX_QUERY_TERMS = 200  # that are looked for
 LIGHT = 0.25  # what a word that only asks counts in coverage
-MAX_LANGUAGES = 6  # whose stems a query is expanded to
+MAX_VARIANTS = 6  # of a word of a query: its stems in the languages of the documents
 
 _ALGORITHMS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek",
@@ -72,14 +72,14 @@ def query_terms(text: str, languages: Iterable[str]) -> list[QueryTerm]:
     """
     said = list(islice(forms(text, query=True), MAX_QUERY_FORMS))
     known = list(dict.fromkeys(language or DEFAULT_LANGUAGE for language in languages))
-    known = known[:MAX_LANGUAGES] or [DEFAULT_LANGUAGE]
+    known = known or [DEFAULT_LANGUAGE]
     spoken = spoken_language(said, known)
     stops, light = stop_words(spoken), light_words(spoken)
     telling = [form for form in said if form.text not in stops]
     counts: Counter[tuple[str, ...]] = Counter()
     weights: dict[tuple[str, ...], float] = {}
     for form in telling or said:
-        variants = tuple(dict.fromkeys(term(form, language) for language in known))
+        variants = tuple(dict.fromkeys(term(form, language) for language in known))[:MAX_VARIANTS]
         if variants in counts or len(counts) < MAX_QUERY_TERMS:
             counts[variants] += 1
             weight = LIGHT if form.text in light else 1.0 if telling else 0.0

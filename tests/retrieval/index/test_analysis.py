@@ -6,6 +6,7 @@ import pytest
 
 from retrieval.index.analysis import (
     MAX_QUERY_TERMS,
+    MAX_VARIANTS,
     document_terms,
     query_terms,
     written_language,
@@ -52,6 +53,17 @@ def test_accents_do_not_matter() -> None:
 
 def test_a_query_word_stands_for_its_stem_in_every_indexed_language() -> None:
     assert variants("configuraciones", "en", "es") == [("configuracion", "configur")]
+
+
+def test_a_word_is_stemmed_in_its_language_however_many_are_indexed() -> None:
+    indexed = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "ru")
+    assert variants("пароля", *indexed) == [("пароля", "парол")]
+
+
+def test_a_word_has_a_bounded_number_of_stems() -> None:
+    indexed = ("en", "ca", "cs", "es", "et", "fr", "hu", "it", "nl", "pt", "ro", "sv", "fi", "tr")
+    (found,) = variants("abundantemente", *indexed)
+    assert len(found) == MAX_VARIANTS
 
 
 def test_stop_words_are_those_of_the_language_that_is_spoken() -> None:
