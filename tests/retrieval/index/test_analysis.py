@@ -61,7 +61,7 @@ def test_a_word_is_stemmed_in_its_language_however_many_are_indexed() -> None:
 
 
 def test_a_word_has_a_bounded_number_of_stems() -> None:
-    indexed = ("en", "ca", "cs", "es", "et", "fr", "hu", "it", "nl", "pt", "ro", "sv", "fi", "tr")
+    indexed = ("ar", "ca", "es", "et", "eu", "it", "tr")
     (found,) = variants("abundantemente", *indexed)
     assert len(found) == MAX_VARIANTS
 
