@@ -44,6 +44,8 @@ def test_a_question_typed_meanwhile_stays(visit: Visits) -> None:
         one.ask("And then?")
         expect(one.notice).to_contain_text("still being written")
         expect(one.question).to_have_value("And then?")
+    expect(one.notice).to_be_hidden()
+    expect(one.question).to_have_value("And then?")
 
 
 def test_a_follow_up_goes_on_in_the_same_chat_under_its_own_address(visit: Visits) -> None:

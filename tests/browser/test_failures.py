@@ -114,6 +114,8 @@ def test_a_chat_that_is_busy_in_another_tab_shows_that_answer_and_keeps_the_ques
         expect(other.get_by_label("Your question")).to_have_value("Third?")
         expect(other.locator(".content").last).to_have_text("Slow")
     expect(other.locator(".content").last).to_have_text("Slow Done.")
+    expect(other.get_by_role("alert")).to_be_hidden()
+    expect(other.get_by_label("Your question")).to_have_value("Third?")
 
 
 def test_without_service_workers_a_reload_in_mid_answer_shows_what_was_said_and_offers_more(

@@ -11,6 +11,9 @@ import { fieldsOf, gettext, wordsOf } from "./words.js";
 const WATCH_MS = 1000;
 const KEPT = gettext("Your question is kept.");
 const LOST = gettext("The connection was lost. What was said so far stays here.");
+const STILL_WRITING = gettext(
+  "An answer is still being written. Your question stays here until it is done.",
+);
 const NOT_LAID_OUT = gettext("The answer could not be laid out.");
 const FINAL = new Set(["CHAT_FULL", "CHAT_NOT_FOUND", "VALIDATION_ERROR", "MESSAGE_NOT_FOUND"]);
 const ENDED = {
@@ -25,6 +28,7 @@ export class Conversation {
   #pending = null; // {text, key} of a question that may or may not have arrived
   #watching = 0;
   #untilShown = null; // the notice that holds until the thread is shown as it is stored
+  #untilOver = null; // the notice that holds while another answer is being written
 
   constructor(chatId, { announce, onStarted, onChanged }) {
     Object.assign(this, { chatId, announce, onStarted, onChanged, composer: null });
@@ -36,9 +40,8 @@ export class Conversation {
 
   async ask(text) {
     if (this.asking) {
-      notice.show(
-        gettext("An answer is still being written. Your question stays here until it is done."),
-      );
+      this.#untilOver = STILL_WRITING;
+      notice.show(STILL_WRITING);
       return;
     }
     if (this.#pending?.text !== text) this.#pending = { text, key: api.newKey() };
@@ -102,6 +105,7 @@ export class Conversation {
     clearTimeout(this.#watching);
     const running = thread.isRunning();
     this.composer.busy(running || this.asking);
+    if (!running) notice.hideIf(this.#untilOver);
     if (!running || this.asking) return;
     this.#watching = setTimeout(async () => {
       if (!(await this.refresh())) this.watch();
@@ -131,6 +135,7 @@ export class Conversation {
     }
     this.#abort = null;
     this.composer.busy(false);
+    notice.hideIf(this.#untilOver);
     if (answerId) {
       live.end();
       await this.#settled(live, answerId, reason);
@@ -166,11 +171,15 @@ export class Conversation {
 
   #refused(problem, again, kept) {
     if (problem instanceof Refused) {
-      notice.show([wordsOf(problem), fieldsOf(problem), kept].filter(Boolean).join(" "), {
+      const words = [wordsOf(problem), fieldsOf(problem), kept].filter(Boolean).join(" ");
+      notice.show(words, {
         again: FINAL.has(problem.code) ? null : again,
         wait: problem.retryAfter ?? 0,
       });
-      if (problem.code === "CHAT_BUSY") this.refresh();
+      if (problem.code === "CHAT_BUSY") {
+        this.#untilOver = words;
+        this.refresh();
+      }
     } else if (problem instanceof ConnectionLost) {
       notice.show([gettext("The server cannot be reached."), kept].join(" "), { again });
     } else if (problem.name !== "AbortError") {
