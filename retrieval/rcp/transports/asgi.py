@@ -164,7 +164,6 @@ async def _send(reply: HttpReply, send: Send) -> None:
         headers.append((b"content-length", str(len(reply.body)).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     if reply.frames is not None:
-        await send({"type": "http.response.body", "body": b"", "more_body": True})  # the head's
         async with aclosing(reply.frames) as frames:
             async for frame in frames:
                 await send({"type": "http.response.body", "body": frame, "more_body": True})

@@ -56,14 +56,14 @@ class LoopTurns:
         self._linger.asked()
         if call.route.is_async:
             call.start()
-        elif call.route.quick and self._runtime.pool.has_room():
+        elif self._may_run_here(call):
             turn = self._loop.create_future()
             self._ready.append((call, turn))
             if len(self._ready) == 1:
                 self._loop.stop()  # which lets the loop finish what it is at
             return turn
         else:
-            self._runtime.pool.submit(partial(run_timed, call))
+            self._submit(call)
         return None
 
     def answered(self) -> None:
@@ -93,12 +93,23 @@ class LoopTurns:
         """Whether this thread still has the loop afterwards."""
         while self._ready:
             call, turn = self._here = self._ready.popleft()
+            if not self._may_run_here(call):  # any more, since those before it took long
+                self._submit(call)
+                _end(turn)
+                continue
             watched = self._lookout.begin()
             call.run()
             if not self._lookout.keeps_on(watched):
                 return False
             _end(turn)
         return True
+
+    def _may_run_here(self, call: Call) -> bool:
+        """Whether it is quick, as far as is known, and a thread is free to take the loop over."""
+        return call.route.quick and self._runtime.pool.has_room()
+
+    def _submit(self, call: Call) -> None:
+        self._runtime.pool.submit(partial(run_timed, call))
 
     def _hand_over(self) -> None:
         """Called by the lookout: no thread has the loop until another takes it over."""
