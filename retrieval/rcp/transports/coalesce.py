@@ -12,24 +12,27 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD = b"HTTP/"
-INTERIM = b"HTTP/1.1 100 "  # asks for the rest of a request, and heads nothing
 
 
 class CoalescingTransport(asyncio.Transport):
-    def __init__(self, transport: asyncio.Transport) -> None:
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
         self._transport = transport
+        self._loop = loop
         self._head = b""
 
     def write(self, data: bytes | bytearray | memoryview[Any]) -> None:
-        head, self._head = self._head, b""
-        if isinstance(data, bytes) and data.startswith(HEAD) and not data.startswith(INTERIM):
-            self._head = data
-        elif head or data:
-            self._transport.write(head + data if head else data)
+        if self._head:
+            head, self._head = self._head, b""
+            self._transport.write(head + data)
+        elif data[: len(HEAD)] == HEAD:
+            self._head = bytes(data)
+            self._loop.call_soon(self._flush)  # some heads stand alone, others wait for a stream
+        else:
+            self._transport.write(data)
 
     def close(self) -> None:
-        self.write(b"")
+        self._flush()
         self._transport.close()
 
     def abort(self) -> None:
@@ -50,7 +53,11 @@ class CoalescingTransport(asyncio.Transport):
     def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
         self._transport.set_protocol(protocol)
 
+    def _flush(self) -> None:
+        if self._head and not self._transport.is_closing():
+            self.write(b"")
+
 
 class CoalescingProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(CoalescingTransport(transport))
+        super().connection_made(CoalescingTransport(transport, self.loop))
