@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retrieval.rcp.errors import ParseError
-from retrieval.rcp.jsonio import dumps, loads
+from retrieval.rcp.jsonio import MAX_CONTAINERS, dumps, loads
 
 json_values = st.recursive(
     st.none()
@@ -77,6 +77,13 @@ def test_the_depth_limit_is_exact(depth: int) -> None:
     else:
         with pytest.raises(ParseError):
             loads(text)
+
+
+def test_the_number_of_lists_and_objects_is_limited() -> None:
+    assert loads(json.dumps([{}] * (MAX_CONTAINERS - 1)).encode())
+    with pytest.raises(ParseError, match="lists and objects"):
+        loads(json.dumps([{}] * MAX_CONTAINERS).encode())
+    assert loads(json.dumps("[" * 3 * MAX_CONTAINERS).encode())
 
 
 @pytest.mark.parametrize("beside", ["", '"n": 1234567890123456789, '])
