@@ -133,7 +133,7 @@ class HttpEndpoint:
         self._stateless = stateless
         # One for all callers; once one of them shuts it down, it stays so.
         self._session = Session(unique_ids=False, public_id=new_session_id())
-        self._plain_peer = Peer(session=self._session)
+        self._plain_peer = Peer(session=self._session, caller=ANYONE)
         self.max_bytes = runtime.limits.message_bytes
 
     async def respond(self, request: HttpRequest, caller: Caller = ANYONE) -> HttpReply:
@@ -198,7 +198,7 @@ class HttpEndpoint:
         """Ids are one caller's own: told apart by credentials, by session, or not at all."""
         if request.session:
             return f"{caller.scope or ''}\n{request.session}"
-        return caller.scope or (None if self._stateless else "")
+        return caller.scope or None
 
 
 def refusal(error: RcpError, *, status: int | None = None) -> HttpReply:
