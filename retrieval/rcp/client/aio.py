@@ -130,7 +130,7 @@ class AsyncClient:
 
     @property
     def server(self) -> Mapping[str, str]:
-        return self.info_at_start["server"]
+        return self.info_at_start.get("server", {})
 
     @property
     def protocol_version(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -46,7 +47,8 @@ def serve(
     running = _Running(config, server, on_ready)
     server.on_close(running.end)
     try:
-        with running.capture_signals():  # here, in the main thread: the loop runs in others
+        # Here, in the main thread: the loop runs in others. An interrupt ends it, and is no error.
+        with suppress(KeyboardInterrupt), running.capture_signals():
             turns.run(running.serve())
     finally:
         server.runtime.close()

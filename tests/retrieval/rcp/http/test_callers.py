@@ -251,6 +251,38 @@ def test_over_serve_http_a_handler_that_was_quick_may_turn_slow(engine: Engine) 
             other.close()
 
 
+def test_over_serve_http_more_slow_calls_than_threads_block_nobody() -> None:
+    engine = Engine(limits=rcp.Limits(concurrency=2))
+    engine.server.on("retrieve", lambda params: engine.release.wait(10) and {"hits": []})
+    with served(engine.server) as connection:
+        slow = http.client.HTTPConnection("127.0.0.1", connection.port)
+        slow.request("POST", "/rcp", json.dumps([retrieve(id_=n) for n in range(10)]))
+        for _ in range(50):  # also while one after the other turns out to be slow
+            connection.request("POST", "/rcp", json.dumps(request("ping")))
+            assert b"result" in connection.getresponse().read()
+        assert not engine.release.is_set()
+        engine.release.set()
+        assert len(json.loads(slow.getresponse().read())) == 10
+        slow.close()
+
+
+def test_over_serve_http_a_head_alone_is_a_whole_answer(engine: Engine) -> None:
+    head = b"HEAD /rcp HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    body = json.dumps(request("ping")).encode()
+    post = b"POST /rcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    with (
+        served(engine.server) as connection,
+        socket.create_connection(("127.0.0.1", connection.port), timeout=3) as raw,
+    ):
+        raw.sendall(head)
+        assert raw.recv(1_000).startswith(b"HTTP/1.1 405 ")  # before the connection times out
+        raw.sendall(head + post + body)
+        received = b""
+        while b'"result"' not in received:
+            received += raw.recv(1_000)
+        assert received.count(b"HTTP/1.1 ") == 2
+
+
 def test_over_serve_http_a_deadline_holds_for_a_handler_that_was_quick() -> None:
     engine = Engine(limits=rcp.Limits(deadline_seconds=0.2))
     engine.server.on("retrieve", lambda params: engine.release.wait(10) and {"hits": []})
@@ -302,3 +334,17 @@ def test_a_stop_signal_lets_streams_end_as_streams_should() -> None:
         assert b'"code":-32006' in response.read()
         connection.close()
         assert server.wait(10) == -signal.SIGTERM
+
+
+def test_an_interrupt_ends_the_server_and_is_no_error() -> None:
+    script = Path(__file__).parent.parent / "servers" / "plain.py"
+    with subprocess.Popen(
+        [sys.executable, str(script), "http"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as server:
+        assert server.stdout is not None and server.stderr is not None
+        assert int(server.stdout.readline())
+        server.send_signal(signal.SIGINT)
+        assert (server.wait(10), server.stderr.read()) == (0, "")
