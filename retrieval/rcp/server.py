@@ -86,7 +86,8 @@ class Server:
         """Register a handler, directly or as a decorator.
 
         A handler takes the params and returns the result. It may be a function, a generator, a
-        coroutine function or an async generator; see `stream`.
+        coroutine function or an async generator; see `stream`. Those that are async share a loop,
+        over HTTP with the server's connections: what blocks belongs into a plain function.
         """
 
         def register(handler: H) -> H:
