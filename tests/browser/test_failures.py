@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 pytest.importorskip("playwright.sync_api")
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.visits import Visit
 from tests.browser.wire import Wire
@@ -32,6 +32,33 @@ def test_an_answer_that_breaks_off_keeps_what_was_said(visit: Visits) -> None:
     one.asked()
     expect(one.content).to_have_text("Half of")
     expect(one.answer).to_contain_text("The answer failed:")
+
+
+def test_an_answer_that_is_tried_again_is_seen_although_the_thread_was_shown_anew_meanwhile(
+    visit: Visits,
+) -> None:
+    one = visit(service_workers="block").open()
+    one.says("Old.")
+    one.asked()
+    again = "**/regenerate"
+    one.page.route(again, lambda route: refuse(route, 429, "RATE_LIMITED"))
+    one.button("Answer again").click()
+    expect(one.notice).to_be_visible()
+    one.page.unroute(again)
+    # As a tab does that follows what is asked elsewhere.
+    one.page.evaluate(
+        "document.querySelector('article').replaceWith("
+        "document.querySelector('article').cloneNode(true))"
+    )
+    with one.says_and_waits("New"):
+        one.button("Try again").click()
+        expect(one.content).to_have_text("New")
+    expect(one.content).to_have_text("New Done.")
+    expect(one.page.locator(".exchange")).to_have_count(1)
+
+
+def refuse(route: Route, status: int, code: str) -> None:
+    route.fulfill(status=status, json={"error": {"code": code, "message": "Not now."}})
 
 
 def test_a_question_asked_offline_is_kept_and_asked_later(visit: Visits) -> None:

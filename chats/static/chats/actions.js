@@ -24,7 +24,7 @@ export function listen(conversation) {
 
 async function act(conversation, button, article) {
   const name = button.dataset.act;
-  if (name === "regenerate") conversation.regenerate(article);
+  if (name === "regenerate") conversation.regenerate(article.dataset.message);
   else if (name === "copy-text") await copied(article, plain(article));
   else if (name === "copy-markdown") await copied(article, article.dataset.markdown);
   else await rate(conversation, button, article);

@@ -57,16 +57,20 @@ export class Conversation {
     await this.#read(events, live, start, () => this.ask(text), KEPT);
   }
 
-  async regenerate(article) {
+  /** Answer anew what this answer, or one that came in its place meanwhile, is for. */
+  async regenerate(id) {
     if (this.asking) return;
     const live = new LiveAnswer(this.announce);
+    const asked = thread.answerFor(id)?.dataset.message ?? id;
     const start = () => {
-      const hadFocus = article.contains(document.activeElement);
-      article.replaceWith(live.element);
+      const old = thread.answerFor(asked); // not the one that was clicked: it may have been replaced
+      const hadFocus = old?.contains(document.activeElement);
+      if (old) old.replaceWith(live.element);
+      else thread.lastExchange().append(live.element);
       if (hadFocus) this.composer.stop.focus();
     };
-    const events = (signal) => api.again(this.chatId, article.dataset.message, signal);
-    await this.#read(events, live, start, () => this.regenerate(article), "");
+    const events = (signal) => api.again(this.chatId, asked, signal);
+    await this.#read(events, live, start, () => this.regenerate(asked), "");
   }
 
   async stop() {

@@ -13,6 +13,13 @@ export function prepare() {
 
 export const lastExchange = () => thread.lastElementChild;
 
+/** The answer that is shown now in the exchange that holds this one, be it as an earlier answer. */
+export const answerFor = (id) =>
+  thread
+    .querySelector(`[data-message="${CSS.escape(id)}"]`)
+    ?.closest(".exchange")
+    .querySelector("article");
+
 export const isRunning = () => thread.querySelector("[data-running]") !== null;
 
 export function addExchange(question, answer) {
