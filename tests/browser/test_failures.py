@@ -175,6 +175,86 @@ def test_a_second_tab_follows_an_answer_and_can_stop_it(visit: Visits) -> None:
         expect(other.locator("article").last).to_contain_text("The answer was interrupted.")
 
 
+@pytest.mark.parametrize("status", [429, 502, 503])
+def test_a_tab_that_follows_an_answer_goes_on_after_a_refusal(visit: Visits, status: int) -> None:
+    one = visit().open()
+    one.says("First.")
+    one.asked()
+    with one.says_and_waits("Going on") as go_on:
+        one.ask("More?")
+        expect(one.content).to_have_text("Going on")
+        other = one.another_tab(one.page.url)
+        expect(other.locator(".content").last).to_have_text("Going on")
+        refusals: list[Route] = []
+
+        def once(route: Route) -> None:
+            if refusals:
+                route.fallback()
+                return
+            refusals.append(route)
+            if status == 502:
+                route.fulfill(status=502, body="<html>Bad gateway</html>")
+            else:
+                refuse(route, status, "RATE_LIMITED")
+
+        other.route("**/thread?*", once)
+        with other.expect_response("**/thread?*"):
+            pass
+        go_on.set()
+        expect(other.locator(".content").last).to_have_text("Going on Done.")
+    assert refusals
+    expect(other.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+
+
+def test_a_stream_that_broke_and_is_not_found_again_at_once_is_said(
+    visit: Visits, wire: Wire
+) -> None:
+    one = visit(service_workers="block").open(wire.url)
+    one.page.route("**/thread?*", lambda route: refuse(route, 503, "SERVICE_UNAVAILABLE"))
+    with one.says_and_waits("Before the end"):
+        one.ask()
+        expect(one.content).to_have_text("Before the end")
+        wire.cut()
+        wire.mend()
+        expect(one.notice).to_contain_text("The connection was lost.")
+        one.page.unroute("**/thread?*")
+        one.button("Try again").click()
+        expect(one.answer).to_contain_text("The answer was interrupted.")
+    expect(one.content).to_have_text("Before the end")
+
+
+def test_a_chat_that_another_chats_tab_deletes_is_said_to_be_gone(visit: Visits) -> None:
+    one = visit().open()
+    one.says("Mine.")
+    one.asked("Who deletes me?")
+    other = one.another_tab("/")
+    other.locator(".chat-row").hover()
+    other.get_by_role("button", name="Delete Who deletes me?").click()
+    other.get_by_role("button", name="Delete", exact=True).click()
+    expect(one.notice).to_contain_text("This chat is not there any more.")
+    expect(one.content).to_have_text("Mine.")
+    expect(one.page.locator(".chat-row")).to_have_count(0)
+
+
+def test_a_chat_that_is_deleted_in_mid_answer_is_said_to_be_gone_in_each_tab(
+    visit: Visits,
+) -> None:
+    one = visit().open()
+    with one.says_and_waits("Half"):
+        one.ask()
+        expect(one.content).to_have_text("Half")
+        other = one.another_tab(one.page.url)
+        expect(other.locator("article")).to_contain_text("This answer is being written…")
+        chat = one.page.url.rpartition("/")[2]
+        assert one.context.request.delete(f"/api/chats/{chat}").status == 204
+        for page in (one.page, other):
+            notice = page.get_by_role("alert")
+            expect(notice.locator("p")).to_have_text("This chat is not there any more.")
+            expect(page.get_by_role("button", name="Ask", exact=True)).to_be_visible()
+            expect(page.get_by_text("This answer is being written…")).to_be_hidden()
+            expect(page.locator(".content")).to_have_text("Half")
+
+
 def test_a_connection_lost_in_mid_answer_is_said_and_what_was_said_is_found_again(
     visit: Visits, wire: Wire
 ) -> None:

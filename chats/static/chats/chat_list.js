@@ -106,7 +106,7 @@ export class ChatList {
     name(row, title);
     endRename(row);
     if (row.dataset.id === this.currentId()) this.onRenamed(title);
-    this.onChanged?.();
+    this.onChanged?.(row.dataset.id);
   }
 
   async #delete(row) {
@@ -126,8 +126,8 @@ export class ChatList {
     const neighbour = row.nextElementSibling ?? row.previousElementSibling;
     row.remove();
     (neighbour?.querySelector("a") ?? search).focus();
+    this.onChanged?.(row.dataset.id);
     this.onDeleted(row.dataset.id);
-    this.onChanged?.();
     if (!list.children.length) this.refresh();
   }
 }

@@ -9,11 +9,13 @@ import * as thread from "./thread.js";
 import { fieldsOf, gettext, wordsOf } from "./words.js";
 
 const WATCH_MS = 1000;
+const LONGEST_WAIT_S = 60;
 const KEPT = gettext("Your question is kept.");
 const LOST = gettext("The connection was lost. What was said so far stays here.");
 const STILL_WRITING = gettext(
   "An answer is still being written. Your question stays here until it is done.",
 );
+const GONE = gettext("This chat is not there any more.");
 const NOT_LAID_OUT = gettext("The answer could not be laid out.");
 const FINAL = new Set(["CHAT_FULL", "CHAT_NOT_FOUND", "VALIDATION_ERROR", "MESSAGE_NOT_FOUND"]);
 const ENDED = {
@@ -27,6 +29,8 @@ export class Conversation {
   #abort = null; // of the stream that this page reads
   #pending = null; // {text, key} of a question that may or may not have arrived
   #watching = 0;
+  #wait = 0; // seconds that the server asked for before the next look
+  #gone = false; // the chat was deleted
   #untilShown = null; // the notice that holds until the thread is shown as it is stored
   #untilOver = null; // the notice that holds while another answer is being written
 
@@ -87,19 +91,21 @@ export class Conversation {
     }
   }
 
-  /** Show what the server has. False where it cannot be reached. */
+  /** Show what the server has. False where it does not tell now, and may tell later. */
   async refresh() {
-    if (!this.chatId || this.asking) return true;
+    if (!this.chatId || this.asking || this.#gone) return true;
     try {
       const html = await api.threadHtml(this.chatId);
+      this.#wait = 0;
       if (!this.asking) {
         thread.replaceThread(html);
         notice.hideIf(this.#untilShown);
         this.watch();
       }
     } catch (error) {
-      if (error instanceof ConnectionLost) return false;
-      if (error.status === 404) notice.show(gettext("This chat is not there any more."));
+      this.#wait = Math.min(error.retryAfter ?? 0, LONGEST_WAIT_S);
+      if (error.status !== 404) return false;
+      if (!this.asking) this.#isGone();
     }
     return true;
   }
@@ -114,7 +120,15 @@ export class Conversation {
     this.#watching = setTimeout(async () => {
       if (!(await this.refresh())) this.watch();
       else if (!thread.isRunning()) this.onChanged();
-    }, WATCH_MS);
+    }, Math.max(WATCH_MS, this.#wait * 1000));
+  }
+
+  /** What is shown stays to be read and copied; nothing more will come. */
+  #isGone() {
+    this.#gone = true;
+    thread.endRunning();
+    this.watch();
+    notice.show(GONE);
   }
 
   async #read(events, live, onStart, again, kept) {
@@ -153,10 +167,12 @@ export class Conversation {
     }
     try {
       thread.replaceAnswer(live.element, await api.answerHtml(this.chatId, answerId));
-    } catch {
-      this.#unshown([reason !== "stop" && ENDED[reason], NOT_LAID_OUT], () => this.refresh());
+    } catch (error) {
+      if (error.status !== 404 || !(await this.refresh())) {
+        this.#unshown([reason !== "stop" && ENDED[reason], NOT_LAID_OUT], () => this.refresh());
+      }
     }
-    this.announce(ENDED[reason] ?? ENDED.stop);
+    if (!this.#gone) this.announce(ENDED[reason] ?? ENDED.stop);
     this.onChanged();
   }
 

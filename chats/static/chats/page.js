@@ -35,7 +35,7 @@ const chats = new ChatList({
     if (id === conversation.chatId) window.location.assign(places.start);
   },
 });
-chats.onChanged = () => tabs.postMessage({ chat: conversation.chatId });
+chats.onChanged = (id) => tabs.postMessage({ chat: id });
 
 // Where the browser has no service workers, an answer ends with its page.
 navigator.serviceWorker?.register("/worker.js").catch(() => {});

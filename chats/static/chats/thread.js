@@ -22,6 +22,15 @@ export const answerFor = (id) =>
 
 export const isRunning = () => thread.querySelector("[data-running]") !== null;
 
+/** An answer that is shown as being written will not be written any more. */
+export function endRunning() {
+  for (const answer of thread.querySelectorAll("[data-running]")) {
+    delete answer.dataset.running;
+    answer.removeAttribute("aria-busy");
+    answer.querySelector(".status").hidden = true;
+  }
+}
+
 export function addExchange(question, answer) {
   const section = clone("exchange-template");
   section.querySelector("[data-question]").textContent = question;
