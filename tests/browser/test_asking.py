@@ -134,6 +134,23 @@ def test_stop_ends_the_answer_and_keeps_what_was_said(visit: Visits) -> None:
     expect(one.button("Ask")).to_be_visible()
 
 
+def test_stop_before_a_follow_up_is_accepted_stops_its_answer(visit: Visits) -> None:
+    one = visit(service_workers="block").open()
+    one.says("First.")
+    one.asked()
+    held: list[Route] = []
+    one.page.route("**/messages", lambda route: held.append(route))
+    with one.says_and_waits("Unwanted"):
+        with one.page.expect_request("**/messages"):
+            one.ask("And then?")
+        one.button("Stop the answer").click()
+        held[0].continue_()
+        expect(one.page.locator("article")).to_have_count(2)
+        expect(one.answer).to_contain_text("The answer was interrupted.")
+    expect(one.page.locator("[data-question]").last).to_have_text("And then?")
+    expect(one.button("Ask")).to_be_visible()
+
+
 def test_an_answer_is_given_again_and_the_earlier_one_stays_below(visit: Visits) -> None:
     one = visit().open()
     one.says("Old.")

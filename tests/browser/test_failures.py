@@ -245,6 +245,7 @@ def test_a_chat_that_is_deleted_in_mid_answer_is_said_to_be_gone_in_each_tab(
         expect(one.content).to_have_text("Half")
         other = one.another_tab(one.page.url)
         expect(other.locator("article")).to_contain_text("This answer is being written…")
+        expect(other.locator(".content")).to_have_text("Half")
         chat = one.page.url.rpartition("/")[2]
         assert one.context.request.delete(f"/api/chats/{chat}").status == 204
         for page in (one.page, other):

@@ -27,6 +27,8 @@ const ENDED = {
 
 export class Conversation {
   #abort = null; // of the stream that this page reads
+  #accepted = false; // the server has begun to answer
+  #unwanted = false; // to be stopped as soon as it has begun
   #pending = null; // {text, key} of a question that may or may not have arrived
   #watching = 0;
   #wait = 0; // seconds that the server asked for before the next look
@@ -78,8 +80,10 @@ export class Conversation {
   }
 
   async stop() {
-    if (!this.chatId) {
-      this.#abort?.abort();
+    if (this.asking && !this.#accepted) {
+      // The server has nothing to stop yet. Who asks twice need not wait for it.
+      if (!this.chatId || this.#unwanted) this.#abort.abort();
+      this.#unwanted = true;
       return;
     }
     try {
@@ -134,6 +138,7 @@ export class Conversation {
   async #read(events, live, onStart, again, kept) {
     notice.hide();
     this.#abort = new AbortController();
+    this.#accepted = this.#unwanted = false;
     this.composer.busy(true);
     let answerId = null;
     let reason = null;
@@ -142,8 +147,10 @@ export class Conversation {
       for await (const event of events(this.#abort.signal)) {
         if (event.event === "message_start") {
           answerId = event.message_id;
+          this.#accepted = true;
           onStart(event);
           live.searching();
+          if (this.#unwanted) this.stop();
         } else if (event.event === "sources") live.sources(event.sources);
         else if (event.event === "delta" && event.delta.type === "text") live.text(event.delta.text);
         else if (event.event === "message_end") reason = event.finish_reason;
