@@ -52,6 +52,17 @@ def test_an_answer_ends_while_another_chat_is_looked_at(one: Visit) -> None:
     expect(one.answer).not_to_contain_text("interrupted")
 
 
+def test_a_new_chat_that_was_left_in_mid_answer_is_listed_once_it_is_stored(one: Visit) -> None:
+    with one.says_and_waits("Slow") as go_on:
+        one.ask("Will it be listed?")
+        expect(one.content).to_have_text("Slow")
+        one.page.get_by_role("link", name="New chat").click()
+        expect(one.page).to_have_url(f"{one.site.url}/")
+        expect(one.page.locator("#chat-list-note")).to_have_text("Your chats appear here.")
+        go_on.set()
+        expect(one.page.get_by_role("link", name="Will it be listed?")).to_be_visible()
+
+
 def test_an_answer_can_be_stopped_after_a_reload(one: Visit) -> None:
     with one.says_and_waits("So far"):
         one.ask()

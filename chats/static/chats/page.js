@@ -16,6 +16,7 @@ const TITLED_MS = 4000; // a chat model gives a new chat its title a moment afte
 const OFFLINE = gettext("You are offline. What you type is kept.");
 const SITE = "Fastrag Site";
 const tabs = new BroadcastChannel("fastrag-chats");
+let titling = 0;
 const announcer = document.getElementById("announcer");
 
 const conversation = new Conversation(document.body.dataset.chat || null, {
@@ -47,7 +48,7 @@ if (places.embedded) conversation.refresh().then(toTheEnd); // the server could 
 else if (conversation.chatId) toTheEnd();
 
 tabs.addEventListener("message", ({ data }) => {
-  chats.refresh();
+  listed();
   if (data.chat === conversation.chatId) conversation.refresh();
 });
 document.addEventListener("visibilitychange", () => {
@@ -83,9 +84,14 @@ function opened(chatId) {
 }
 
 function changed() {
-  chats.refresh();
-  setTimeout(() => chats.refresh(), TITLED_MS);
+  listed();
   tabs.postMessage({ chat: conversation.chatId });
+}
+
+function listed() {
+  chats.refresh();
+  clearTimeout(titling);
+  titling = setTimeout(() => chats.refresh(), TITLED_MS);
 }
 
 function named(title) {

@@ -15,8 +15,15 @@ async function answered(event) {
   const response = await accepted(event.request);
   if (!response.ok || !response.body) return response;
   const [theirs, ours] = response.body.tee();
-  event.waitUntil(drain(ours));
+  event.waitUntil(drain(ours).then(tellPages));
   return new Response(theirs, response);
+}
+
+/** The page that asked may have gone: others have a chat to list that is stored only now. */
+function tellPages() {
+  const tabs = new BroadcastChannel("fastrag-chats");
+  tabs.postMessage({ chat: null });
+  tabs.close();
 }
 
 /** Until the server accepts the question, the page can still take it back. */
