@@ -15,7 +15,8 @@ const dialog = document.getElementById("delete-dialog");
 
 export class ChatList {
   #latest = 0;
-  #next = null;
+  #pages = 1; // that are shown
+  #words = "";
   #timer = 0;
 
   constructor({ currentId, onRenamed, onDeleted }) {
@@ -24,7 +25,7 @@ export class ChatList {
       clearTimeout(this.#timer);
       this.#timer = setTimeout(() => this.refresh(), SEARCH_MS);
     });
-    more.addEventListener("click", () => this.#load(this.#next, true));
+    more.addEventListener("click", () => this.#showMore());
     list.addEventListener("click", (event) => {
       const row = event.target.closest(".chat-row");
       if (event.target.closest("[data-rename]")) this.#beginRename(row);
@@ -42,45 +43,55 @@ export class ChatList {
     });
   }
 
-  refresh() {
-    if (list.querySelector(".rename:not([hidden])")) return Promise.resolve(); // not under a hand
+  async refresh() {
+    if (list.querySelector(".rename:not([hidden])")) return; // not under a hand
     const words = search.value.trim();
-    return this.#load(`/api/chats${words ? `?search=${encodeURIComponent(words)}` : ""}`, false);
+    if (words !== this.#words) this.#pages = 1;
+    this.#words = words;
+    await this.#load();
   }
 
-  async #load(url, append) {
+  async #showMore() {
+    const before = list.children.length;
+    this.#pages += 1;
+    await this.#load();
+    list.children[before]?.querySelector("a").focus();
+  }
+
+  async #load() {
     const turn = ++this.#latest;
-    let page;
+    const found = [];
+    let url = `/api/chats${this.#words ? `?search=${encodeURIComponent(this.#words)}` : ""}`;
     try {
-      page = await api.chats(url);
+      for (let page = 0; url && page < this.#pages; page += 1) {
+        const { results, next } = await api.chats(url);
+        found.push(...results);
+        url = next;
+      }
     } catch (error) {
       visitor.refused(error);
       if (turn === this.#latest) say(gettext("Your chats cannot be loaded just now."));
       return;
     }
     if (turn !== this.#latest) return;
-    const rows = page.results.map((chat) => this.#row(chat));
-    if (append) list.append(...rows);
-    else list.replaceChildren(...rows);
-    this.#next = page.next;
-    more.hidden = !page.next;
-    const nothing = search.value.trim()
+    const rows = new Map([...list.children].map((row) => [row.dataset.id, row]));
+    arrange(found.map((chat) => this.#row(rows.get(chat.id) ?? clone("chat-template"), chat)));
+    more.hidden = !url;
+    const nothing = this.#words
       ? gettext("No chat holds these words.")
       : gettext("Your chats appear here.");
     say(list.children.length ? "" : nothing);
-    if (append) rows[0]?.querySelector("a").focus();
   }
 
-  #row({ id, title }) {
-    const row = clone("chat-template");
+  #row(row, { id, title }) {
     row.dataset.id = id;
     const link = row.querySelector("a");
     link.href = places.chat(id);
-    name(row, title);
-    if (id === this.currentId()) {
-      link.setAttribute("aria-current", "page");
-      this.onRenamed(title);
-    }
+    if (link.textContent !== title) name(row, title);
+    const isCurrent = id === this.currentId();
+    if (isCurrent) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+    if (isCurrent) this.onRenamed(title);
     return row;
   }
 
@@ -130,6 +141,19 @@ export class ChatList {
     this.onDeleted(row.dataset.id);
     if (!list.children.length) this.refresh();
   }
+}
+
+/** These rows, in this order. Those that are in their place stay, and so does the focus. */
+function arrange(rows) {
+  const held = list.contains(document.activeElement) ? document.activeElement : null;
+  const place = [...list.children].indexOf(held?.closest(".chat-row"));
+  for (const row of [...list.children]) if (!rows.includes(row)) row.remove();
+  rows.forEach((row, at) => {
+    if (list.children[at] !== row) list.insertBefore(row, list.children[at] ?? null);
+  });
+  if (!held || held === document.activeElement) return;
+  const next = held.isConnected ? held : (rows[place] ?? rows.at(-1))?.querySelector("a");
+  (next ?? search).focus({ preventScroll: true });
 }
 
 function name(row, title) {

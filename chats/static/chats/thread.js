@@ -4,10 +4,11 @@ import { following } from "./following.js";
 import { clone } from "./live_answer.js";
 
 const thread = document.getElementById("thread");
-const shown = new WeakMap(); // section → the HTML that it was made from
+const shown = new WeakMap(); // answer → the HTML that it was made from
+const FOCUSABLE = "a, button, summary, input, [tabindex='0']";
 
 export function prepare() {
-  for (const section of thread.children) shown.set(section, section.outerHTML);
+  for (const answer of thread.querySelectorAll("article")) shown.set(answer, answer.outerHTML);
   enhance(thread);
 }
 
@@ -39,17 +40,17 @@ export function addExchange(question, answer) {
   return section;
 }
 
-/** Show the thread as the server told it. */
+/** Show the thread as the server told it. What has not changed stays: with its focus, its selection. */
 export function replaceThread(html) {
   const fresh = [...parse(html).children];
   following(() => {
     fresh.forEach((section, place) => {
-      const source = section.outerHTML;
       const old = thread.children[place];
-      if (old && shown.get(old) === source) return;
-      if (old?.querySelector(".comment:not([hidden])")) return; // somebody types in it
-      enhance(section);
-      shown.set(section, source);
+      if (old && questionIn(old) === questionIn(section)) {
+        swap(old.querySelector("article"), section.querySelector("article"));
+        return;
+      }
+      prepared(section.querySelector("article"));
       if (old) old.replaceWith(section);
       else thread.append(section);
     });
@@ -58,10 +59,50 @@ export function replaceThread(html) {
 }
 
 export function replaceAnswer(old, html) {
-  const fresh = parse(html).firstElementChild;
-  enhance(fresh);
-  following(() => old.replaceWith(fresh));
-  return fresh;
+  following(() => swap(old, parse(html).firstElementChild));
+}
+
+const questionIn = (section) => section.querySelector("[data-question]").textContent.trim();
+
+function swap(old, fresh) {
+  const source = fresh.outerHTML;
+  if (shown.get(old) === source) return;
+  if (old.querySelector(".comment:not([hidden])")) return; // somebody types in it
+  prepared(fresh);
+  if (goesOn(old, fresh) || old.isEqualNode(fresh)) {
+    shown.set(old, source);
+    return;
+  }
+  const held = old.contains(document.activeElement) ? document.activeElement : null;
+  const twin = held && twinOf(held, old, fresh);
+  const opened = old.querySelector(".earlier")?.open;
+  old.replaceWith(fresh);
+  if (opened) fresh.querySelector(".earlier")?.setAttribute("open", "");
+  if (held) (twin ?? fresh).focus({ preventScroll: true });
+}
+
+/** An answer that is still being written gets what was said since. Whether it is then the same. */
+function goesOn(old, fresh) {
+  if (!("running" in old.dataset && "running" in fresh.dataset)) return false;
+  const [before, now] = [old, fresh].map((answer) => answer.querySelector(".content"));
+  if (now.textContent.startsWith(before.textContent)) {
+    before.append(now.textContent.slice(before.textContent.length));
+    before.normalize();
+  }
+  return old.isEqualNode(fresh);
+}
+
+/** What is in `fresh` the thing that has the focus in `old`. */
+function twinOf(held, old, fresh) {
+  const kind = ({ className, dataset }) => `${className} ${dataset.act}`;
+  const alike = (root) =>
+    [...root.querySelectorAll(FOCUSABLE)].filter((each) => kind(each) === kind(held));
+  return alike(fresh)[alike(old).indexOf(held)];
+}
+
+function prepared(answer) {
+  shown.set(answer, answer.outerHTML);
+  enhance(answer);
 }
 
 function parse(html) {
