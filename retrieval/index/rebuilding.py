@@ -21,7 +21,7 @@ NO_EXTENSION = (
     "superuser run `CREATE EXTENSION vector` (or `ALTER EXTENSION vector UPDATE`) in the database"
 )
 BATCH = 2_000  # vectors a transaction
-NODE_BYTES = 500  # of the graph in memory, beside the vector
+NODE_BYTES = 900  # of the graph in memory, beside the vector
 MOST_BUILD_BYTES = 2_000_000_000
 
 
