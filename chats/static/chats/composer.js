@@ -1,8 +1,14 @@
 // Where a question is typed. The draft of each chat outlives reloads, and is forgotten only once the
-// server has accepted it.
+// server has accepted it. Each tab has its own; where it has none, the last one of any tab is taken.
+
+import * as notice from "./notice.js";
+import { fill, gettext } from "./words.js";
 
 export class Composer {
   #chatId;
+  #longest;
+  #tooLong;
+  #wasTooLong = false;
 
   constructor(chatId, { onAsk, onStop }) {
     this.form = document.getElementById("composer");
@@ -10,11 +16,15 @@ export class Composer {
     this.send = document.getElementById("send");
     this.stop = document.getElementById("stop");
     this.#chatId = chatId;
+    this.#longest = Number(this.input.dataset.longest);
+    const words = gettext("A question has at most %(longest)s characters. Yours is longer.");
+    this.#tooLong = fill(words, { longest: this.#longest });
     this.input.value ||= recall(this.#name);
-    this.#fit();
+    this.#changed();
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (this.text.trim()) onAsk(this.text);
+      if (this.#isTooLong) notice.show(this.#tooLong);
+      else if (this.text.trim()) onAsk(this.text);
     });
     this.input.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -23,7 +33,7 @@ export class Composer {
     });
     this.input.addEventListener("input", () => {
       keep(this.#name, this.text);
-      this.#fit();
+      this.#changed();
     });
     this.stop.addEventListener("click", onStop);
     this.send.disabled = false; // before this the browser itself would send the form, and lose the text
@@ -36,7 +46,7 @@ export class Composer {
   set text(text) {
     this.input.value = text;
     keep(this.#name, text);
-    this.#fit();
+    this.#changed();
   }
 
   get #name() {
@@ -58,7 +68,17 @@ export class Composer {
     if (hadFocus) (busy ? this.stop : this.send).focus();
   }
 
-  #fit() {
+  /** As the server counts. Nothing is cut: who pastes too much shall see that it is. */
+  get #isTooLong() {
+    return this.text.length > this.#longest && [...this.text.trim()].length > this.#longest;
+  }
+
+  #changed() {
+    const isTooLong = this.#isTooLong;
+    if (isTooLong && !this.#wasTooLong) notice.show(this.#tooLong);
+    else if (!isTooLong) notice.hideIf(this.#tooLong);
+    this.#wasTooLong = isTooLong;
+    this.input.setAttribute("aria-invalid", String(isTooLong));
     this.input.style.height = "auto";
     this.input.style.height = `${this.input.scrollHeight}px`;
   }
@@ -66,8 +86,10 @@ export class Composer {
 
 function keep(name, text) {
   try {
+    const own = sessionStorage.getItem(name);
+    sessionStorage.setItem(name, text);
     if (text) localStorage.setItem(name, text);
-    else localStorage.removeItem(name);
+    else if (localStorage.getItem(name) === own) localStorage.removeItem(name);
   } catch {
     // Storage is full or forbidden: the draft lives as long as the page.
   }
@@ -75,7 +97,7 @@ function keep(name, text) {
 
 function recall(name) {
   try {
-    return localStorage.getItem(name) ?? "";
+    return sessionStorage.getItem(name) ?? localStorage.getItem(name) ?? "";
   } catch {
     return "";
   }
