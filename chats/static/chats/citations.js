@@ -1,11 +1,14 @@
 // Finds the [n] of known sources in a text that comes in pieces; those in code stay text.
 
-const FENCE = 3;
+import { CodeBlocks, isUndecided } from "./code_blocks.js";
 
 export class CitationScanner {
   #known;
-  #held = ""; // might go on as a citation, a longer run of backticks, a blank line
-  #code = 0; // how many backticks opened the code that we are in
+  #blocks = new CodeBlocks();
+  #held = ""; // might go on as a citation, a longer run of backticks, the beginning of a block
+  #line = null; // what is known of the line, null before it has begun
+  #inBlock = false; // the line is fenced or indented code
+  #ticks = 0; // how many backticks opened the inline code that we are in
 
   constructor(numbers) {
     this.#known = new Set(numbers.map(String));
@@ -13,10 +16,11 @@ export class CitationScanner {
 
   /** Parts of the text so far: strings, and `{number}` for each citation. */
   feed(text) {
-    const whole = this.#held + text;
-    const open = /(?:\[\d{0,4}|`+|\n\s*)$/.exec(whole);
-    this.#held = open ? open[0] : "";
-    return this.#split(open ? whole.slice(0, open.index) : whole);
+    const parts = [];
+    for (const piece of (this.#held + text).split(/(?<=\n)/)) {
+      this.#held = this.#take(piece, parts);
+    }
+    return parts;
   }
 
   /** What was held back. */
@@ -26,23 +30,41 @@ export class CitationScanner {
     return held ? [held] : [];
   }
 
-  #split(text) {
-    const parts = [];
+  /** A line, or as much of it as there is. Returns what has to wait for more. */
+  #take(piece, parts) {
+    const isWhole = piece.endsWith("\n");
+    if (this.#line === null) {
+      if (!isWhole && isUndecided(piece)) return piece;
+      const { isCode, goesOn } = this.#blocks.begin(piece);
+      this.#inBlock = isCode;
+      if (!goesOn) this.#ticks = 0; // inline code ends with its paragraph
+      this.#line = "";
+    }
+    const held = (!isWhole && !this.#inBlock && /(?:\[\d{0,4}|`+)$/.exec(piece)?.[0]) || "";
+    const known = held ? piece.slice(0, -held.length) : piece;
+    this.#line += known;
+    if (this.#inBlock && known) parts.push(known);
+    else this.#split(known, parts);
+    if (isWhole) {
+      if (!this.#inBlock) this.#blocks.end(this.#line);
+      this.#line = null;
+    }
+    return held;
+  }
+
+  #split(text, parts) {
     let start = 0;
-    for (const match of text.matchAll(/\[(\d{1,4})\]|`+|\n\s*\n/g)) {
+    for (const match of text.matchAll(/\[(\d{1,4})\]|`+/g)) {
       const [found, number] = match;
-      if (found[0] === "`") {
-        if (!this.#code) this.#code = found.length;
-        else if (this.#code === found.length) this.#code = 0;
-      } else if (!number) {
-        if (this.#code < FENCE) this.#code = 0; // inline code ends with its paragraph
-      } else if (!this.#code && this.#known.has(number)) {
+      if (!number) {
+        if (!this.#ticks) this.#ticks = found.length;
+        else if (this.#ticks === found.length) this.#ticks = 0;
+      } else if (!this.#ticks && this.#known.has(number)) {
         if (match.index > start) parts.push(text.slice(start, match.index));
         parts.push({ number });
         start = match.index + found.length;
       }
     }
     if (start < text.length) parts.push(text.slice(start));
-    return parts;
   }
 }
