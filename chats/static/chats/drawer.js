@@ -19,6 +19,7 @@ function toggle(open) {
   button.setAttribute("aria-expanded", String(open));
   veil.hidden = !open;
   main.inert = open;
-  if (open) aside.querySelector("a").focus();
-  else if (wasOpen) button.focus();
+  // Both stay where they are while the page scrolls: it need not scroll to them.
+  if (open) aside.querySelector("a").focus({ preventScroll: true });
+  else if (wasOpen) button.focus({ preventScroll: true });
 }
