@@ -67,6 +67,27 @@ def back_to(target: Locator, one: Visit) -> None:
     raise AssertionError("the keyboard does not reach it")
 
 
+def test_escape_closes_the_menu_of_exports_and_the_comment(visit: Visits) -> None:
+    one = visit().open()
+    one.says("Yes.")
+    one.asked()
+    export = one.page.locator("summary", has_text="Export")
+    export.click()
+    link = one.page.get_by_role("link", name="Markdown")
+    link.focus()
+    one.page.keyboard.press("Escape")
+    expect(link).to_be_hidden()
+    expect(export).to_be_focused()
+    one.button("Bad answer").click()
+    comment = one.page.get_by_label("What should be better?")
+    expect(comment).to_be_focused()
+    one.page.keyboard.type("More")
+    one.page.keyboard.press("Escape")
+    expect(comment).to_be_hidden()
+    expect(one.button("Bad answer")).to_be_focused()
+    expect(comment).to_have_value("More")
+
+
 def test_a_chat_is_found_renamed_and_deleted_by_keyboard_alone(visit: Visits) -> None:
     one = visit().open()
     one.says("Yes.")
@@ -144,6 +165,24 @@ def test_on_a_phone_nothing_is_cut_off_and_the_chats_are_in_a_drawer(visit: Visi
     one.page.keyboard.press("Escape")
     expect(drawer).to_be_hidden()
     expect(one.button("Your chats")).to_be_focused()
+
+
+@pytest.mark.parametrize("how", ["Escape", "veil"])
+def test_on_a_phone_the_drawer_leaves_the_answer_where_it_was_scrolled(
+    visit: Visits, how: str
+) -> None:
+    one = visit(**PHONE).open()
+    one.says("\n\n".join(["A paragraph of the answer."] * 60))
+    one.asked()
+    one.page.evaluate("scrollTo({top: 600, behavior: 'instant'})")
+    one.page.touchscreen.tap(26, 26)  # a locator's click would scroll by itself
+    expect(one.page.get_by_role("link", name="New chat")).to_be_focused()
+    if how == "Escape":
+        one.page.keyboard.press("Escape")
+    else:
+        one.page.touchscreen.tap(350, 300)
+    expect(one.button("Your chats")).to_be_focused()
+    assert one.page.evaluate("scrollY") == 600
 
 
 def test_on_a_phone_the_documentation_is_one_column_with_its_menu_after_the_text(

@@ -18,6 +18,10 @@ export function listen(conversation) {
     event.preventDefault();
     comment(conversation, event.target, event.target.closest("article"));
   });
+  thread.addEventListener("keydown", (event) => {
+    const form = event.key === "Escape" && event.target.closest(".comment");
+    if (form) close(form);
+  });
   // Icons that do not load leave their place empty; load events do not bubble.
   thread.addEventListener("error", (event) => event.target.remove?.(), true);
 }
@@ -80,12 +84,16 @@ async function comment(conversation, form, article) {
   const body = { rating: "down", comment: form.querySelector("input").value };
   try {
     await api.rate(conversation.chatId, article.dataset.message, body);
-    form.hidden = true;
-    article.querySelector('.actions [data-act="down"]').focus();
+    close(form);
     say(article, gettext("Thank you"));
   } catch (error) {
     say(article, wordsOf(error));
   }
+}
+
+function close(form) {
+  form.hidden = true;
+  form.closest("article").querySelector('.actions [data-act="down"]').focus();
 }
 
 function say(article, words) {

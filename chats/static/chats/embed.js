@@ -6,7 +6,8 @@ import { forget, keep, recall } from "./kept.js";
 import * as places from "./places.js";
 
 const OPEN_CHAT = "fastrag-open-chat";
-const BUSY = "dialog[open], .chats.open, .rename:not([hidden]), #preview:not([hidden])";
+const BUSY =
+  "dialog[open], .chats.open, .rename:not([hidden]), .comment:focus-within, #preview:not([hidden])";
 const close = () => window.parent.postMessage({ fastrag: "close" }, "*");
 
 document.getElementById("close").addEventListener("click", close);

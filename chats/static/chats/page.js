@@ -65,6 +65,12 @@ window.addEventListener("online", () => {
   conversation.refresh();
 });
 window.addEventListener("popstate", () => window.location.reload());
+document.addEventListener("keydown", (event) => {
+  const menu = event.key === "Escape" && document.querySelector("details.menu[open]");
+  if (!menu) return;
+  menu.open = false;
+  menu.querySelector("summary").focus({ preventScroll: true });
+});
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll("details.menu[open]")) {
     if (!menu.contains(event.target)) menu.open = false;
