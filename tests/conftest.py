@@ -28,7 +28,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     A run that broke off before its end has left no list of tests: that still is one.
     """
     config = session.config
-    again = config.getoption("last_failed_no_failures") == "none"
-    ended = config.cache is not None and bool(config.cache.get("cache/nodeids", []))
+    again = config.getoption("last_failed_no_failures", None) == "none"
+    cache = getattr(config, "cache", None)
+    ended = cache is not None and bool(cache.get("cache/nodeids", []))
     if again and ended and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
         session.exitstatus = pytest.ExitCode.OK
