@@ -214,6 +214,7 @@ def test_a_second_tab_follows_an_answer_and_can_stop_it(visit: Visits) -> None:
 @pytest.mark.parametrize("status", [429, 502, 503])
 def test_a_tab_that_follows_an_answer_goes_on_after_a_refusal(visit: Visits, status: int) -> None:
     one = visit().open()
+    one.page.wait_for_function("navigator.serviceWorker.controller !== null")
     one.says("First.")
     one.asked()
     with one.says_and_waits("Going on") as go_on:
@@ -234,8 +235,9 @@ def test_a_tab_that_follows_an_answer_goes_on_after_a_refusal(visit: Visits, sta
                 refuse(route, status, "RATE_LIMITED")
 
         other.route("**/thread?*", once)
-        with other.expect_response("**/thread?*"):
+        with other.expect_response(lambda response: response.status == status):
             pass
+        one.open("/docs/")  # so that nobody but the server tells that it has ended
         go_on.set()
         expect(other.locator(".content").last).to_have_text("Going on Done.")
     assert refusals
