@@ -94,49 +94,6 @@ def test_a_question_whose_acceptance_was_lost_is_answered_once(visit: Visits) ->
     expect(one.page.locator(".chat-row")).to_have_count(1)
 
 
-def test_a_draft_outlives_a_reload(visit: Visits) -> None:
-    one = visit().open()
-    one.question.fill("Not yet asked")
-    one.page.reload()
-    expect(one.question).to_have_value("Not yet asked")
-
-
-def test_two_tabs_keep_each_its_own_draft(visit: Visits) -> None:
-    one = visit().open()
-    other = one.another_tab("/")
-    other.get_by_label("Your question").fill("Typed in the other tab")
-    one.says("Yes.")
-    one.asked("Asked in this tab?")
-    one.open("/").question.fill("Typed in this tab")
-    other.reload()
-    expect(other.get_by_label("Your question")).to_have_value("Typed in the other tab")
-    one.page.reload()
-    expect(one.question).to_have_value("Typed in this tab")
-
-
-def test_a_draft_outlives_its_tab(visit: Visits) -> None:
-    one = visit().open()
-    one.question.fill("Not yet asked")
-    other = one.another_tab("/docs/")
-    one.page.close()
-    other.goto("/")
-    expect(other.get_by_label("Your question")).to_have_value("Not yet asked")
-
-
-def test_a_question_that_is_too_long_is_kept_whole_and_said_to_be_so(visit: Visits) -> None:
-    one = visit().open()
-    long = "word " * 1700 + "the end"
-    one.question.focus()
-    one.page.keyboard.insert_text(long)  # as pasting does
-    expect(one.notice).to_contain_text("A question has at most 8000 characters.")
-    expect(one.question).to_have_value(long)
-    one.question.press("Enter")
-    expect(one.question).to_have_value(long)
-    expect(one.page.locator(".exchange")).to_have_count(0)
-    one.question.fill("Short")
-    expect(one.notice).to_be_hidden()
-
-
 def test_too_many_answers_at_once_show_how_long_to_wait(visit: Visits) -> None:
     one = visit().open()
     one.page.clock.install()
@@ -214,7 +171,7 @@ def test_a_second_tab_follows_an_answer_and_can_stop_it(visit: Visits) -> None:
 @pytest.mark.parametrize("status", [429, 502, 503])
 def test_a_tab_that_follows_an_answer_goes_on_after_a_refusal(visit: Visits, status: int) -> None:
     one = visit().open()
-    one.page.wait_for_function("navigator.serviceWorker.controller !== null")
+    one.page.wait_for_function("() => navigator.serviceWorker.controller !== null")
     one.says("First.")
     one.asked()
     with one.says_and_waits("Going on") as go_on:
