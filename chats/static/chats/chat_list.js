@@ -54,10 +54,11 @@ export class ChatList {
   async #showMore() {
     const before = list.children.length;
     this.#pages += 1;
-    await this.#load();
+    if (!(await this.#load())) this.#pages -= 1; // the next press asks for the same page
     list.children[before]?.querySelector("a").focus();
   }
 
+  /** False where the server did not answer. */
   async #load() {
     const turn = ++this.#latest;
     const found = [];
@@ -71,9 +72,9 @@ export class ChatList {
     } catch (error) {
       visitor.refused(error);
       if (turn === this.#latest) say(gettext("Your chats cannot be loaded just now."));
-      return;
+      return false;
     }
-    if (turn !== this.#latest) return;
+    if (turn !== this.#latest) return true;
     const rows = new Map([...list.children].map((row) => [row.dataset.id, row]));
     arrange(found.map((chat) => this.#row(rows.get(chat.id) ?? clone("chat-template"), chat)));
     more.hidden = !url;
@@ -81,6 +82,7 @@ export class ChatList {
       ? gettext("No chat holds these words.")
       : gettext("Your chats appear here.");
     say(list.children.length ? "" : nothing);
+    return true;
   }
 
   #row(row, { id, title }) {
