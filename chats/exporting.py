@@ -49,7 +49,7 @@ def _question(message: Message) -> Iterator[str]:
 
 def _answer(message: Message) -> Iterator[str]:
     if message.content:
-        yield message.content + _end_of_code(message.content)
+        yield message.content + end_of_code(message.content)
     if message.error_code:
         yield f"*The answer failed: {_plain(message.error_message)}*"
     elif message.finish_reason == "interrupted":
@@ -60,7 +60,7 @@ def _answer(message: Message) -> Iterator[str]:
         yield "Sources:\n\n" + "\n".join(map(_source, message.sources))
 
 
-def _end_of_code(text: str) -> str:
+def end_of_code(text: str) -> str:
     """The fence that an answer which was cut short in code still needs, or all that follows is."""
     fence = ""
     for line in text.splitlines():

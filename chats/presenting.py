@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 
 from chats import selectors
 from chats.events import Source
+from chats.exporting import end_of_code
 from chats.models import Chat, Generation, Message
 from chats.rendering import answer_html, with_links
 from retrieval.ingest.fragments import directive
@@ -171,4 +172,4 @@ def _copyable(content: str, sources: Sequence[SourceShown]) -> str:
         for source in sources
     ]
     listed = "\n".join(f"- {line}" for line in lines)
-    return f"{with_links(content, cited)}\n\n{listed}" if listed else content
+    return f"{with_links(content, cited)}{end_of_code(content)}\n\n{listed}" if listed else content

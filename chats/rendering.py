@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import groupby
 from typing import Any, Protocol
 
 import nh3
@@ -20,7 +21,14 @@ from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 
 CITATION = re.compile(r"\[(\d{1,4})\]")
-_CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(`+)(?!`).*?(?<!`)\2(?!`))", re.DOTALL)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # as Markdown ends them
+# What stays as it is within a paragraph: inline code, the model's own links, an escaped bracket.
+_KEPT = re.compile(
+    r"(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
+    r"|\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\)"
+    r"|\\\[",
+    re.DOTALL,
+)
 _BLOCKS = {"paragraph_open", "heading_open", "bullet_list_open", "ordered_list_open"}
 _BLOCKS |= {"blockquote_open", "table_open", "th_open", "td_open"}
 _TEXT_TAGS = {"p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote"}
@@ -71,12 +79,26 @@ def with_links(text: str, cited: Mapping[int, Cited]) -> str:
             return match[0]
         return f"[\\[{match[1]}\\]]({_in_parentheses(source.href)})"
 
-    parts: list[str] = []
-    end = 0
-    for code in _CODE.finditer(text):
-        parts += [CITATION.sub(linked, text[end : code.start()]), code[0]]
-        end = code.end()
-    return "".join([*parts, CITATION.sub(linked, text[end:])])
+    def paragraph_linked(paragraph: str) -> str:
+        parts: list[str] = []
+        end = 0
+        for kept in _KEPT.finditer(paragraph):
+            parts += [CITATION.sub(linked, paragraph[end : kept.start()]), kept[0]]
+            end = kept.end()
+        return "".join([*parts, CITATION.sub(linked, paragraph[end:])])
+
+    code = _lines_of_code(text)
+    lines = enumerate(_LINE.findall(text))
+    grouped = groupby(lines, lambda line: (line[0] in code, not line[1].strip()))
+    joined = ((is_code, "".join(line for _, line in group)) for (is_code, _), group in grouped)
+    return "".join(part if is_code else paragraph_linked(part) for is_code, part in joined)
+
+
+def _lines_of_code(text: str) -> set[int]:
+    """Fenced and indented, in lists and quotes as well."""
+    tokens = _renderer().parse(text, {"cited": {}})
+    blocks = (token.map for token in tokens if token.type in ("fence", "code_block") and token.map)
+    return {line for begin, end in blocks for line in range(begin, end)}
 
 
 def _in_parentheses(href: str) -> str:

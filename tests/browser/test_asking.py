@@ -123,6 +123,21 @@ def test_an_answer_is_copied_as_text_and_as_markdown_with_links(visit: Visits) -
     assert copied.startswith(f"See **here** [\\[1\\]]({one.site.url}/docs/indexing/#:~:text=")
 
 
+def test_an_answer_that_was_cut_short_in_code_is_copied_with_its_sources_below(
+    visit: Visits,
+) -> None:
+    one = visit(permissions=["clipboard-read", "clipboard-write"]).open()
+    with one.says_and_waits("Run [1]:\n\n```\nx = 1\n"):
+        one.ask()
+        expect(one.content).to_contain_text("x = 1")
+        one.button("Stop the answer").click()
+        expect(one.answer).to_contain_text("The answer was interrupted.")
+    one.button("Copy as Markdown with links").click()
+    expect(one.answer.get_by_text("Copied")).to_be_visible()
+    copied = one.page.evaluate("navigator.clipboard.readText()")
+    assert "```\nx = 1\n\n```\n\n- [" in copied
+
+
 def test_stop_ends_the_answer_and_keeps_what_was_said(visit: Visits) -> None:
     one = visit().open()
     with one.says_and_waits("So far"):

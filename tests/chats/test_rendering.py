@@ -73,3 +73,22 @@ def test_copied_markdown_links_known_numbers_outside_of_code() -> None:
     text = "[1] `[1]` [2]\n```\n[1]\n```"
     linked = "[\\[1\\]](https://a.example/#:~:text=x%2Dy)"
     assert with_links(text, CITED) == f"{linked} `[1]` [2]\n```\n[1]\n```"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run:\n\n    x[1]\n",
+        "- a\n\n  ~~~\n  [1]\n  ~~~\n",
+        "> ```\n> [1]\n",
+        "[1](https://own.example/a_(b))",
+        "[see [1]](https://own.example/)",
+        "\\[1]",
+    ],
+)
+def test_code_and_the_models_own_links_are_copied_as_they_are(text: str) -> None:
+    assert with_links(text, CITED) == text
+
+
+def test_a_lone_tick_hides_no_citation_of_the_next_paragraph() -> None:
+    assert with_links("a ` b\n\n[1] ` c", CITED).count("](https://a.example/") == 1
