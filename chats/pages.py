@@ -7,7 +7,7 @@ through the API, as any other client's requests do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -40,8 +40,8 @@ WORKER = Path(__file__).parent / "static" / "chats" / "worker.js"
 _View = Callable[..., HttpResponse]
 
 
-def _page_view(view: _View) -> Callable[..., HttpResponseBase]:
-    """Refusals become pages in words; who has to sign in is sent there."""
+def _guarded(view: _View, *, signs_in: bool) -> Callable[..., HttpResponseBase]:
+    """Refusals become pages in words; where it `signs_in`, who has to is sent there."""
 
     @require_safe
     @never_cache
@@ -49,12 +49,16 @@ def _page_view(view: _View) -> Callable[..., HttpResponseBase]:
     def guarded(request: HttpRequest, **parts: str) -> HttpResponseBase:
         try:
             return view(request, owner_of(request), **parts)
-        except NotAuthenticated:
-            return redirect_to_login(request.get_full_path())
         except RequestRefused as refusal:
+            if signs_in and isinstance(refusal, NotAuthenticated):
+                return redirect_to_login(request.get_full_path())
             return refuse(request, refusal)
 
     return guarded
+
+
+_page_view = partial(_guarded, signs_in=True)
+_part_view = partial(_guarded, signs_in=False)  # a page would take a form to sign in for its part
 
 
 @_page_view
@@ -67,14 +71,14 @@ def chat(request: HttpRequest, owner: Owner, chat_id: str) -> HttpResponse:
     return _page(request, _thread_context(owner, selectors.chat_id_from(chat_id)))
 
 
-@_page_view
+@_part_view
 def thread(request: HttpRequest, owner: Owner, chat_id: str) -> HttpResponse:
     """All exchanges: for a page that follows what another tab does."""
     context = _thread_context(owner, selectors.chat_id_from(chat_id))
     return render(request, "chats/thread.html", context)
 
 
-@_page_view
+@_part_view
 def answer(request: HttpRequest, owner: Owner, chat_id: str, message_id: str) -> HttpResponse:
     """One stored answer, rendered: takes the place of the text that was streamed."""
     found, message = selectors.chat_id_from(chat_id), selectors.message_id_from(message_id)
@@ -85,7 +89,7 @@ def answer(request: HttpRequest, owner: Owner, chat_id: str, message_id: str) ->
     return render(request, "chats/answer.html", context)
 
 
-@_page_view
+@_part_view
 def passages(
     request: HttpRequest, owner: Owner, chat_id: str, message_id: str, number: int
 ) -> HttpResponse:

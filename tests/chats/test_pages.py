@@ -78,6 +78,12 @@ def test_where_anonymous_access_is_off_a_reader_is_sent_to_sign_in() -> None:
     assert response["Location"].endswith("?next=/chats/x")
 
 
+@override_settings(FASTRAG={"ALLOW_ANONYMOUS": False})
+@pytest.mark.parametrize("part", ["thread", "answers/y", "answers/y/passages/1"])
+def test_a_part_of_a_page_is_refused_and_no_form_to_sign_in(part: str) -> None:
+    assert Client().get(f"/chats/x/{part}").status_code == 401
+
+
 @pytest.mark.parametrize("part", ["", "/thread"])
 def test_a_chat_shows_its_messages_to_its_owner_alone(
     reader: Client, user: User, part: str
