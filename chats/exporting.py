@@ -1,7 +1,7 @@
 """A conversation as a Markdown document with its sources. Pure.
 
-Below: retrieval's fragments, events. Above: message_views. Questions are quoted and answers stand
-as they are: they are Markdown.
+Below: rendering, retrieval's fragments, events. Above: message_views. Questions are quoted and
+answers stand as they are: they are Markdown.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ from django.utils.text import slugify
 
 from chats.events import Source
 from chats.models import Message
+from chats.rendering import end_of_code
 from retrieval.ingest.fragments import directive
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 _BREAKS_LINK = {" ": "%20", "<": "%3C", ">": "%3E", "(": "%28", ")": "%29", "\\": "%5C"}
-_FENCE = re.compile(r" {0,3}(```+(?=[^`]*$)|~~~+)")
-_INDENTED = re.compile(r" {0,3}\S")
 _NAME_CHARS = 60
 
 
@@ -58,19 +57,6 @@ def _answer(message: Message) -> Iterator[str]:
         yield "*The answer reached its longest length.*"
     if message.sources:
         yield "Sources:\n\n" + "\n".join(map(_source, message.sources))
-
-
-def end_of_code(text: str) -> str:
-    """The fence that an answer which was cut short in code still needs, or all that follows is."""
-    fence = ""
-    for line in text.splitlines():
-        if fence:
-            mark = line.strip()
-            if _INDENTED.match(line) and len(mark) >= len(fence) and not mark.strip(fence[0]):
-                fence = ""
-        elif opening := _FENCE.match(line):
-            fence = opening[1]
-    return f"\n{fence}" if fence else ""
 
 
 def _source(data: Mapping[str, Any]) -> str:

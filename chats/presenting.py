@@ -18,9 +18,8 @@ from django.utils.translation import gettext
 
 from chats import selectors
 from chats.events import Source
-from chats.exporting import end_of_code
 from chats.models import Chat, Generation, Message
-from chats.rendering import answer_html, with_links
+from chats.rendering import answer_html, end_of_code, with_links
 from retrieval.ingest.fragments import directive
 from retrieval.selectors import passages_at
 from retrieval.types import Fragment

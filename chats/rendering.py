@@ -1,6 +1,6 @@
 """An answer's Markdown → HTML that is safe to show, its [n] as links to the passages. Pure.
 
-Below: markdown-it-py, nh3, presenting's sources. Above: presenting.
+Below: markdown-it-py, nh3, presenting's sources. Above: presenting, exporting.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from markdown_it.token import Token
 
 CITATION = re.compile(r"\[(\d{1,4})\]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")  # as Markdown ends them
+_MARKS_OF_CODE = ("```", "~~~", "    ", "\t")
+_FENCE = re.compile(r" {0,3}(```+(?=[^`]*$)|~~~+)")
+_INDENTED = re.compile(r" {0,3}\S")
 # What stays as it is within a paragraph: inline code, the model's own links, an escaped bracket.
 _KEPT = re.compile(
     r"(?<![`\\])(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`)"
@@ -95,10 +98,25 @@ def with_links(text: str, cited: Mapping[int, Cited]) -> str:
 
 
 def _lines_of_code(text: str) -> set[int]:
-    """Fenced and indented, in lists and quotes as well."""
+    """Fenced and indented, in lists and quotes as well. Most texts need not be parsed for it."""
+    if not any(mark in text for mark in _MARKS_OF_CODE):
+        return set()
     tokens = _renderer().parse(text, {"cited": {}})
     blocks = (token.map for token in tokens if token.type in ("fence", "code_block") and token.map)
     return {line for begin, end in blocks for line in range(begin, end)}
+
+
+def end_of_code(text: str) -> str:
+    """The fence that an answer which was cut short in code still needs, or all that follows is."""
+    fence = ""
+    for line in text.splitlines():
+        if fence:
+            mark = line.strip()
+            if _INDENTED.match(line) and len(mark) >= len(fence) and not mark.strip(fence[0]):
+                fence = ""
+        elif opening := _FENCE.match(line):
+            fence = opening[1]
+    return f"\n{fence}" if fence else ""
 
 
 def _in_parentheses(href: str) -> str:
