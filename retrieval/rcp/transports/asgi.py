@@ -1,6 +1,6 @@
 """The stand-alone server's ASGI application: `POST /rcp` and `POST /rcp/<method>`.
 
-Below: transports.http. Above: transports.serve; may be mounted in any ASGI server.
+Below: transports.http, turns. Above: transports.serve; may be mounted in any ASGI server.
 """
 
 from __future__ import annotations
